@@ -212,7 +212,12 @@ void HostCore::write(uint64_t address, const void* data, uint64_t bytes) {
   ++host_.writes_;
   for (uint64_t done = 0; done < bytes;) {
     const uint64_t piece = std::min(kPacketBytes, bytes - done);
-    charge_ns(host_.spec_.write_ns * ((piece + kWriteUnit - 1) / kWriteUnit));
+    const uint64_t cpu_ns = host_.spec_.write_ns * ((piece + kWriteUnit - 1) / kWriteUnit);
+    if (!link.shared) {
+      give_way();
+      link.announce(systemc_now() + cpu_ns * kNanosecond, index_);
+    }
+    charge_ns(cpu_ns);
     Packet packet;
     packet.address = address + done;
     packet.row_bytes = static_cast<uint32_t>(piece);
@@ -223,15 +228,19 @@ void HostCore::write(uint64_t address, const void* data, uint64_t bytes) {
       host_.wait_turn(link, {before, index_, &packet, nullptr});
       wait(granted_);
     } else {
+      while (link.announced.front().second != index_) wait(granted_);
       for (Time at = host_.room_at(link, piece); at > systemc_now();
            at = host_.room_at(link, piece)) {
         if (at == kNever) {
           wait(link.credit_came);
         } else {
-          pass(at - systemc_now());
+          wait(delay_of(at - systemc_now()));
         }
       }
       host_.send(link, digest_, std::move(packet));
+      link.announced.pop_front();
+      if (!link.announced.empty())
+        host_.cores_[link.announced.front().second]->granted_.notify(sc_core::SC_ZERO_TIME);
     }
     blocked_on_pcie_ = false;
     host_.blocked_ += systemc_now() - before;
@@ -411,6 +420,11 @@ void Host::program_ended() {
   } else {
     conductor_.finish(0);
   }
+}
+
+void Host::Link::announce(Time at, size_t program) {
+  const std::pair write(at, program);
+  announced.insert(std::upper_bound(announced.begin(), announced.end(), write), write);
 }
 
 Host::Link& Host::link_to(uint64_t address, uint64_t bytes) {

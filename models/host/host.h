@@ -30,6 +30,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/common/component.h"
@@ -64,7 +65,7 @@ inline void describe(HostSpec& spec, ParameterSet& set) {
       "Cores; each host program has one of its own, but where a job says that two share one.");
   set.number("poll_ns", spec.poll_ns, 1, 1'000'000,
              "One poll of a word of host memory that a device has written.");
-  set.number("write_ns", spec.write_ns, 0, 1'000'000,
+  set.number("write_ns", spec.write_ns, 1, 1'000'000,
              "CPU time of a posted write, for each 64 B begun.");
   set.number("store_ns", spec.store_ns, 0, 1'000'000, "CPU time of a store to host memory.");
   set.number("lock_ns", spec.lock_ns, 0, 1'000'000, "CPU time of locking or unlocking a mutex.");
@@ -170,7 +171,7 @@ class HostCore final : public sc_core::sc_module {
   const Program program_;
   Digest digest_;
   sc_core::sc_event changed_;        // Of the words it waits for.
-  sc_core::sc_event granted_;        // Its write has left over a shared link.
+  sc_core::sc_event granted_;        // Its write has left over a shared link, or is next.
   std::span<const Word> waits_for_;  // Empty: does not wait.
   Time waits_since_ = 0;
   bool blocked_on_pcie_ = false;
@@ -240,6 +241,10 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
     LinkWire wire;
     uint64_t credits;
     sc_core::sc_event credit_came;
+    // Only where the link is not shared: the programs whose writes are on their way to it, with the
+    // time at which each one's CPU time is over.
+    std::deque<std::pair<Time, size_t>> announced;
+    void announce(Time at, size_t program);
     // Only where the link is shared: what waits for the root complex, in the order in which it takes
     // it: writes of programs, and data that devices have read.
     struct Leaving {

@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "tests/support/run_json.h"
 
@@ -113,6 +114,19 @@ TEST_CASE("what suspended work-groups do not get back is found out") {
     INFO(finished.output);
     CHECK(finished.status == (fault == "none" ? 0 : 1));
     CHECK(finished.says(line));
+  }
+}
+
+TEST_CASE("clients that act at one time do so in one order, whatever the window") {
+  for (const char* const mode : {"mps", "time-slicing"}) {
+    std::set<std::string> digests;
+    for (const char* const ns : {"0", "50", "100"}) {
+      const RunResult result = run(mode, std::string(" --set tenants.requests=1 --set "
+                                                     "tenants.lead=1 --set sim.window_ns=") +
+                                             ns);
+      digests.insert(result.text("digest"));
+    }
+    CHECK(digests.size() == 1);
   }
 }
 

@@ -143,6 +143,37 @@ TEST_CASE(
   CHECK(bench.violations() == 0);
 }
 
+// Programs 0 and 1 call at one time, which the one whose timer is older would be woken for first.
+void expect_order_of_programs(size_t with_older_timer) {
+  Bench bench;
+  for (const size_t program : {0u, 1u}) {
+    bench.host->add_program("client" + std::to_string(program), [=](HostCore& core) {
+      if (program == with_older_timer) {
+        core.charge_ns(100);
+      } else {
+        core.charge_ns(60);
+        core.charge_ns(40);
+      }
+      const uint64_t data = program;
+      core.write(address_in(0, 0x4000 + 64 * program), &data, sizeof data);
+    });
+  }
+  bench.run();
+  const auto& log = bench.gpu[0]->memory.log;
+  REQUIRE(log.size() == 2);
+  CHECK(log[0].address == address_in(0, 0x4000));
+  CHECK(log[0].at < log[1].at);
+  CHECK(bench.violations() == 0);
+}
+
+TEST_CASE("two programs write to a GPU at one time: the first program's write leaves first") {
+  expect_order_of_programs(0);
+}
+
+TEST_CASE("two programs write to a GPU at one time: whichever SystemC wakes first") {
+  expect_order_of_programs(1);
+}
+
 TEST_CASE("a megabyte moves at the bandwidth of PCIe") {
   HostSpec spec;
   spec.write_ns = 0;
