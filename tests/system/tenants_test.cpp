@@ -91,8 +91,9 @@ TEST_CASE("four clients in turn save only where they were given room", "[TL-BASE
   std::string others = " --set tenants.best_effort=tally/models/tiny-training";
   for (int i = 2; i < 4; ++i) others += ",tally/models/tiny-training";
   const RunResult sliced =
-      run("time-slicing", others + " --set tenants.slice_ns=20000 --set tenants.requests=1 "
-                                   "--set tenants.lead=1");
+      run("time-slicing", others +
+                              " --set tenants.slice_ns=20000 --set tenants.requests=1 "
+                              "--set tenants.lead=1");
   CHECK(sliced.at("job.clients").as_array().size() == 4);
   CHECK(sliced.number("statistics.gpu0.compute.front_end.suspended") > 0);
 }
@@ -127,6 +128,23 @@ TEST_CASE("clients that act at one time do so in one order, whatever the window"
       digests.insert(result.text("digest"));
     }
     CHECK(digests.size() == 1);
+  }
+}
+
+TEST_CASE("clients that do not exist are refused by name, as is what a mode has no use for") {
+  const std::map<std::string, std::string> cases{
+      {"--set tenants.best_effort=nix", "tenants.best_effort: unknown workload 'nix'"},
+      {"--set tenants.best_effort=t3/small",
+       "tenants.best_effort: t3/small is no workload of kind tenants"},
+      {"--set tenants.best_effort=tally/models/tiny-training,", "needs a name between the commas"},
+      {"--set tenants.profiles=p", "tenants.profiles is of modes that transform"}};
+  for (const auto& [set, line] : cases) {
+    const Scratch scratch;
+    const Finished finished =
+        run_stretto("run tally/small --mode mps " + set + " --out " + scratch.path + "/r");
+    INFO(finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.says(line));
   }
 }
 

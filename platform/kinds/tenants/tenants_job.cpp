@@ -268,15 +268,14 @@ class Tenants final : public Job {
     for (uint32_t i = 0; i < plans_.size(); ++i) text += row(i);
     const TenantOwners owners = owners_of_run();
     const auto share = [&](uint64_t ns) {
-      return owners.span_ns == 0
-                 ? 0
-                 : 100 * static_cast<double>(ns) / static_cast<double>(owners.span_ns);
+      return 100 * static_cast<double>(ns) / static_cast<double>(owners.span_ns);
     };
-    text += fmt::format(
-        "  time: high priority {:.3f} %, best effort {:.3f} %, both {:.3f} %, draining {:.3f} %, "
-        "boundary {:.3f} %, idle {:.3f} %\n",
-        share(owners.high_ns), share(owners.best_effort_ns), share(owners.both_ns),
-        share(owners.draining_ns), share(owners.boundary_ns), share(owners.idle_ns));
+    if (owners.span_ns != 0)
+      text += fmt::format(
+          "  time: high priority {:.3f} %, best effort {:.3f} %, both {:.3f} %, draining {:.3f} %, "
+          "boundary {:.3f} %, idle {:.3f} %\n",
+          share(owners.high_ns), share(owners.best_effort_ns), share(owners.both_ns),
+          share(owners.draining_ns), share(owners.boundary_ns), share(owners.idle_ns));
     if (mode_.by_server) text += counts_text();
     if (mode_.is_limited) text += rates_text();
     return text;
@@ -286,14 +285,12 @@ class Tenants final : public Job {
     json::array clients;
     for (uint32_t i = 0; i < plans_.size(); ++i) clients.push_back(client_details(i));
     const TenantOwners o = owners_of_run();
-    json::object all{{"clients", std::move(clients)},
-                     {"time_ns", json::object{{"span", o.span_ns},
-                                              {"high", o.high_ns},
-                                              {"best_effort", o.best_effort_ns},
-                                              {"both", o.both_ns},
-                                              {"draining", o.draining_ns},
-                                              {"boundary", o.boundary_ns},
-                                              {"idle", o.idle_ns}}}};
+    json::object all{{"clients", std::move(clients)}};
+    if (o.span_ns != 0)
+      all["time_ns"] = json::object{
+          {"span", o.span_ns}, {"high", o.high_ns},         {"best_effort", o.best_effort_ns},
+          {"both", o.both_ns}, {"draining", o.draining_ns}, {"boundary", o.boundary_ns},
+          {"idle", o.idle_ns}};
     if (mode_.is_limited) {
       json::array limits;
       for (const tenant_rate_record_t& one : rates_)
@@ -529,9 +526,9 @@ class Tenants final : public Job {
     const tenant_result_t& r = results_[client];
     json::object one{{"name", plans_[client]->name()},
                      {"requests", r.requests},
-                     {"requests_per_s", per_s(client)},
                      {"kernels", parameters_[client].step_count},
                      {"work_groups", plans_[client]->work_groups()}};
+    if (span_of(client).end_ns != span_of(client).begin_ns) one["requests_per_s"] = per_s(client);
     if (mode_.by_server) one["messages"] = r.messages;
     if (spec_.gpu.tile_values)
       one["outputs_sha256"] = plans_[client]->outputs_sha256(*memories_[0]);
@@ -574,8 +571,13 @@ class Tenants final : public Job {
 
 }  // namespace
 
-void check_tenants(const TenantsKind&, const JobRequest& request,
+void check_tenants(const TenantsKind& kind, const JobRequest& request,
                    const std::vector<TenantText>& texts) {
+  if (!kind.profiles.empty() && mode_of(request.mode).how != TALLY_TRANSFORMED)
+    throw UserError(
+        fmt::format("{}: tenants.profiles is of modes that transform (tally, "
+                    "tally-stock-isa), not of {}",
+                    request.subject(), request.mode));
   const SharedGpu gpu = shared_by(request, texts);
   uint64_t most = 0;
   std::string largest;

@@ -68,7 +68,7 @@ std::vector<std::string> names_of(const std::string& list) {
   std::vector<std::string> names;
   boost::split(names, list, boost::is_any_of(","));
   for (std::string& name : names) boost::trim(name);
-  std::erase(names, "");
+  if (list.empty()) names.clear();
   return names;
 }
 
@@ -189,7 +189,10 @@ std::string TenantsKind::first_error() const {
   if (arrivals == Arrivals::bursts && burst_interval_ns >= interval_ns)
     return "needs burst_interval_ns below interval_ns";
   if (arrivals == Arrivals::trace && trace.empty()) return "needs trace";
-  if (names_of(best_effort).size() + 1 > TALLY_CLIENTS)
+  const std::vector<std::string> others = names_of(best_effort);
+  if (std::find(others.begin(), others.end(), "") != others.end())
+    return "needs a name between the commas of best_effort";
+  if (others.size() + 1 > TALLY_CLIENTS)
     return fmt::format("needs at most {} clients", TALLY_CLIENTS);
   if (const char* const wrong_rate = rate_policy_error(&rate); wrong_rate != nullptr)
     return fmt::format("has no rate of tgs: {}", wrong_rate);
@@ -230,11 +233,18 @@ std::vector<TenantText> texts_of(const TenantsKind& kind, const JobRequest& requ
   std::vector<std::string> names = names_of(kind.best_effort);
   names.insert(names.begin(), kind.high);
   for (const std::string& name : names) {
-    const Workload workload = load_workload(name);
+    const char* const parameter = texts.empty() ? "tenants.high" : "tenants.best_effort";
+    const Workload workload = [&] {
+      try {
+        return load_workload(name);
+      } catch (const UserError& error) {
+        throw UserError(fmt::format("{}: {}", parameter, error.what()));
+      }
+    }();
     const auto* const of_client = dynamic_cast<const TenantsKind*>(workload.kind.get());
     if (of_client == nullptr || of_client->kernels.empty())
-      throw UserError(fmt::format("{}: {} is no workload of kind tenants with kernels",
-                                  request.subject(), name));
+      throw UserError(
+          fmt::format("{}: {} is no workload of kind tenants with kernels", parameter, name));
     texts.push_back({name, of_client->kernels, workload.file + ": tenants.kernels"});
   }
   return texts;
