@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The demonstration: installs, builds, runs the main job in its three modes and prints them side by side.
+# Of a workload that is not T3's it runs all modes.
 #
-#   bash platform/demo.sh [WORKLOAD]      default: t3/tnlg-fc2-tp8 (8 GPUs); quick: t3/small
+#   bash platform/demo.sh [WORKLOAD]      default: t3/tnlg-fc2-tp8 (8 GPUs); quick: t3/small, compnet/jacobi
 #
 # Results: results/demo/<mode>/ (stats.json, stats.csv, timeline.json for Perfetto). Run it again at will.
 set -euo pipefail
@@ -16,6 +17,10 @@ workload=${1:-t3/tnlg-fc2-tp8}
 build=${STRETTO_BUILD_DIR:-build}
 out=results/demo
 modes=(sequential t3 t3-mca)
+file=platform/workloads/$workload.yaml
+if [ -f "$file" ] && ! grep -q '^modes:.*sequential' "$file"; then
+  IFS=', ' read -r -a modes < <(sed -n 's/^modes: \[\(.*\)\]$/\1/p' "$file")
+fi
 steps_total=$((4 + ${#modes[@]}))
 
 step "packages" bash platform/scripts/install.sh

@@ -18,7 +18,7 @@ Value in_memory(MemoryImage& memory, uint64_t address) {
 
 void ShmemPlan::place(const JobRequest& request, uint32_t server, uint32_t rank,
                       uint32_t work_groups, uint64_t data_bytes, uint64_t results_bytes,
-                      MemoryPlan& layout) {
+                      MemoryPlan& layout, uint64_t arrays_bytes) {
   const uint32_t servers = request.spec.servers;
   const uint64_t words = STRETTO_SHMEM_SYNC_BYTES(work_groups);
   list.client = client_options(request, rank);
@@ -41,6 +41,8 @@ void ShmemPlan::place(const JobRequest& request, uint32_t server, uint32_t rank,
   symmetric.cluster.heap = heap;
   symmetric.cluster.heap_bytes = heap_bytes;
   results = memory_plan_add(&list.memory, "results", results_bytes, STRETTO_ALLOCATION_UNCACHED);
+  if (arrays_bytes != 0)
+    arrays = memory_plan_add(&list.memory, "arrays", arrays_bytes, STRETTO_ALLOCATION_CACHED);
   layout.add(list.memory, SHMEM_LIST_MODULE_BYTES);
 }
 

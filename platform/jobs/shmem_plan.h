@@ -24,10 +24,12 @@ struct ShmemPlan {
   uint64_t heap = 0;                     // Addresses.
   uint64_t data = 0;                     // Of the heap, behind its words of barriers.
   uint64_t results = 0;                  // What kernels note; zero at first.
+  uint64_t arrays = 0;                   // Of the GPU alone, class CACHED; 0: none.
 
   // Of a server, whose GPU is that of rank `rank`. Adds its ranges to `layout`.
   void place(const JobRequest& request, uint32_t server, uint32_t rank, uint32_t work_groups,
-             uint64_t data_bytes, uint64_t results_bytes, MemoryPlan& layout);
+             uint64_t data_bytes, uint64_t results_bytes, MemoryPlan& layout,
+             uint64_t arrays_bytes = 0);
   // Host memory of the cluster; the kernels' file; rounds between looks at completions.
   void finish(uint64_t cluster_memory, const std::vector<uint8_t>& elf, uint32_t poll_rounds);
 

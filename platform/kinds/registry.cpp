@@ -4,6 +4,7 @@
 #include "platform/kinds/gathered_gemm/gathered_gemm_kind.h"
 #include "platform/kinds/graph/graph_kind.h"
 #include "platform/kinds/interference/interference_kind.h"
+#include "platform/kinds/jacobi/jacobi_kind.h"
 #include "platform/kinds/l2_probe/l2_probe_kind.h"
 #include "platform/kinds/launch_probe/launch_probe_kind.h"
 #include "platform/kinds/one_sided/one_sided_kind.h"
@@ -26,7 +27,7 @@ std::vector<std::shared_ptr<WorkloadKind>> workload_kinds() {
           std::make_shared<TileQueueKind>(),    std::make_shared<LaunchProbeKind>(),
           std::make_shared<RooflineKind>(),     std::make_shared<StreamProbeKind>(),
           std::make_shared<TenantsKind>(),      std::make_shared<OneSidedKind>(),
-          std::make_shared<ShmemKind>()};
+          std::make_shared<ShmemKind>(),        std::make_shared<JacobiKind>()};
 }
 
 }  // namespace stretto

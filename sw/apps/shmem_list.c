@@ -7,8 +7,6 @@
 
 #include "sw/apps/ranks.h"
 
-#define QUIET_NS 20000u  // Behind a barrier, until the links carry nothing of it.
-
 typedef struct run {
   const shmem_list_parameters_t* p;
   const stretto_host_ops_t* ops;
@@ -30,7 +28,9 @@ static stretto_status_t open_memory(run_t* run) {
   return stretto_symmetric_open(&run->symmetric, &options);
 }
 
-static stretto_status_t launch(run_t* run, const shmem_launch_t* one) {
+static stretto_status_t launch(run_t* run, uint32_t number) {
+  const shmem_launch_t* one = &run->p->launches[number];
+  shmem_span_t unused, *span = run->p->spans != NULL ? &run->p->spans[number] : &unused;
   const stretto_api_t* api = run->client->api;
   uint64_t arguments[SHMEM_LIST_ARGUMENT_BYTES / 8];
   stretto_kernel_t kernel;
@@ -45,16 +45,19 @@ static stretto_status_t launch(run_t* run, const shmem_launch_t* one) {
                                    .work_groups = one->work_groups,
                                    .account = STRETTO_ACCOUNT_OTHER,
                                    .after_all_earlier = 1};
-  run->ops->charge_cpu_ns(run->ops->context, QUIET_NS);
+  run->ops->charge_cpu_ns(run->ops->context, SHMEM_LIST_QUIET_NS);
+  span->begin_ns = run->ops->now_ns(run->ops->context);
   TRY(api->launch(run->client, run->stream, &launch));
-  return api->stream_synchronize(run->client, run->stream);
+  TRY(api->stream_synchronize(run->client, run->stream));
+  span->end_ns = run->ops->now_ns(run->ops->context);
+  return STRETTO_OK;
 }
 
 static stretto_status_t run_all(run_t* run) {
   TRY(open_memory(run));
   for (uint32_t i = 0; i < run->p->count; ++i) {
     TRY(stretto_symmetric_barrier(&run->symmetric));
-    if (run->p->launches[i].work_groups != 0) TRY(launch(run, &run->p->launches[i]));
+    if (run->p->launches[i].work_groups != 0) TRY(launch(run, i));
   }
   TRY(stretto_symmetric_barrier(&run->symmetric));
   return stretto_symmetric_close(&run->symmetric);

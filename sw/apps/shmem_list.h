@@ -14,6 +14,7 @@ extern "C" {
 
 #define SHMEM_LIST_MODULE_BYTES (8u << 20)  // Behind all ranges: where kernels are loaded.
 #define SHMEM_LIST_ARGUMENT_BYTES 512u      // Of a kernel, at most.
+#define SHMEM_LIST_QUIET_NS 20000u  // Behind a barrier, until the links carry nothing of it.
 
 typedef struct shmem_launch {
   const char* kernel;
@@ -21,6 +22,11 @@ typedef struct shmem_launch {
   uint32_t argument_bytes;
   uint32_t work_groups;  // 0: this server launches nothing.
 } shmem_launch_t;
+
+// Of a launch, by the host's clock: all servers are there, and its end is known.
+typedef struct shmem_span {
+  uint64_t begin_ns, end_ns;
+} shmem_span_t;
 
 typedef struct shmem_list_parameters {
   stretto_client_options_t client;
@@ -30,6 +36,7 @@ typedef struct shmem_list_parameters {
   size_t elf_bytes;
   const shmem_launch_t* launches;  // As many at all servers.
   uint32_t count;
+  shmem_span_t* spans;  // `count`, written; null: nobody asks.
 } shmem_list_parameters_t;
 
 // `error` has 256 bytes.

@@ -26,6 +26,7 @@
 #ifndef STRETTO_SW_INCLUDE_SHMEM_H_
 #define STRETTO_SW_INCLUDE_SHMEM_H_
 
+#include "sw/include/formats/machine_types.h"
 #include "sw/include/formats/shmem_queue.h"
 #include "sw/include/tile.h"
 
@@ -38,9 +39,10 @@
 typedef struct shmem_ctx {
   uint64_t queue;
   uint64_t heap;
-  uint64_t written;   // Entries so far (CN-Q-01),
-  uint64_t read;      // and the last known read index.
-  uint64_t barriers;  // shmem_ctx_barrier_all_wg so far.
+  uint64_t written;    // Entries so far (CN-Q-01),
+  uint64_t read;       // and the last known read index.
+  uint64_t barriers;   // shmem_ctx_barrier_all_wg so far,
+  uint64_t exchanges;  // and words exchanged with all PEs.
   uint32_t work_group;
   uint32_t pe, pes;
   uint32_t flags;
@@ -84,6 +86,7 @@ SHMEM_INLINE void shmem_wg_ctx_create(shmem_ctx_t* ctx, const stretto_shmem_hand
   ctx->failed = 0;
   ctx->written = ctx->read = shmem_load_(ctx->queue + STRETTO_SHMEM_WRITTEN);
   ctx->barriers = shmem_load_(ctx->queue + STRETTO_SHMEM_BARRIERS);
+  ctx->exchanges = shmem_load_(ctx->queue + STRETTO_SHMEM_EXCHANGES);
 }
 
 SHMEM_INLINE uint32_t shmem_ctx_my_pe(const shmem_ctx_t* ctx) { return ctx->pe; }
@@ -167,6 +170,7 @@ SHMEM_INLINE void shmem_wg_ctx_destroy(shmem_ctx_t* ctx) {
     shmem_quiet_(ctx);
     shmem_store_(ctx->queue + STRETTO_SHMEM_WRITTEN, ctx->written);
     shmem_store_(ctx->queue + STRETTO_SHMEM_BARRIERS, ctx->barriers);
+    shmem_store_(ctx->queue + STRETTO_SHMEM_EXCHANGES, ctx->exchanges);
   }
   tile_barrier();
 }
@@ -238,9 +242,13 @@ SHMEM_INLINE void shmem_ctx_getmem_nbi_wg(shmem_ctx_t* ctx, void* dest, const vo
   shmem_get_(ctx, dest, source, nelems, 0, pe);
 }
 
-// Of PE `pe`, for this work-group: words of barriers. That of the own PE takes results.
+// Of the heap, for collectives of this work-group.
+SHMEM_INLINE uint64_t shmem_work_(const shmem_ctx_t* ctx) {
+  return ctx->heap + (uint64_t)ctx->work_group * STRETTO_SHMEM_WORK_BYTES;
+}
+// Of PE `pe`: words of barriers. That of the own PE takes results.
 SHMEM_INLINE uint64_t shmem_sync_(const shmem_ctx_t* ctx, uint32_t pe) {
-  return ctx->heap + ((uint64_t)ctx->work_group * STRETTO_SHMEM_MAX_PES + pe) * 8;
+  return shmem_work_(ctx) + 8 * (uint64_t)pe;
 }
 
 SHMEM_INLINE uint64_t shmem_ctx_uint64_g_wg(shmem_ctx_t* ctx, const uint64_t* source, uint32_t pe) {
@@ -361,6 +369,55 @@ SHMEM_INLINE void shmem_ctx_barrier_all_wg(shmem_ctx_t* ctx) {
     for (uint32_t pe = 0; pe < ctx->pes; ++pe)
       if (pe != ctx->pe) shmem_wait_(shmem_sync_(ctx, pe), SHMEM_CMP_GE, ctx->barriers);
   }
+  tile_barrier();
+}
+
+// Reductions
+
+// Of the first wavefront: gives `value` to all PEs, and returns where those of all lie, one in the
+// lower half of each word, by PE. A word is written again two exchanges later: its PE has then had
+// that of this one behind it, which was sent when all of this exchange had been read.
+SHMEM_INLINE uint64_t shmem_exchange_(shmem_ctx_t* ctx, uint32_t value) {
+  const uint64_t number = ++ctx->exchanges;
+  const uint64_t words =
+      shmem_work_(ctx) + STRETTO_SHMEM_EXCHANGED + number % 2 * (8 * STRETTO_SHMEM_MAX_PES);
+  const uint64_t word = number << 32 | value, own = words + 8 * (uint64_t)ctx->pe;
+  shmem_store_(own, word);
+  tile_fence(TILE_SCOPE_SYSTEM);
+  for (uint32_t i = 1; i < ctx->pes; ++i) {
+    const uint32_t pe = ctx->pe + i < ctx->pes ? ctx->pe + i : ctx->pe + i - ctx->pes;
+    shmem_enqueue_(
+        ctx, stretto_shmem_state(STRETTO_SHMEM_PUT, STRETTO_SHMEM_INLINE, pe, ctx->work_group), own,
+        word, 8, 0, 0, 0);
+  }
+  for (uint32_t pe = 0; pe < ctx->pes; ++pe)
+    tile_wait_until(words + 8 * (uint64_t)pe, TILE_GEU, number << 32);
+  tile_fence(TILE_SCOPE_SYSTEM);
+  return words;
+}
+
+// Reductions over all PEs, in the order of PEs, so that all have the same bits. Uses tiles 6 and 7
+// of the first wavefront, 128 bytes each.
+#define SHMEM_TILE_ TILE_R(6)
+SHMEM_INLINE void shmem_float_reduce_(shmem_ctx_t* ctx, uint64_t dest, uint64_t source) {
+  const uint64_t words = shmem_exchange_(ctx, *(volatile uint32_t*)(uintptr_t)source);
+  const uint64_t numbers = shmem_work_(ctx) + STRETTO_SHMEM_NUMBERS;
+  for (uint32_t pe = 0; pe < ctx->pes; ++pe)
+    *(volatile uint32_t*)(uintptr_t)(numbers + 4 * (uint64_t)pe) =
+        (uint32_t)shmem_load_(words + 8 * (uint64_t)pe);
+  tile_fence(TILE_SCOPE_DEVICE);
+  tile_load(SHMEM_TILE_, numbers, tile_shape(1, 4 * ctx->pes, 0), STRETTO_FP32, 0);
+  tile_simt(TILE_SIMT_ROW_SUM, SHMEM_TILE_, SHMEM_TILE_, SHMEM_TILE_);
+  tile_simt(TILE_SIMT_FIRST, TILE_R(7), SHMEM_TILE_, SHMEM_TILE_);
+  tile_store(TILE_R(7), dest, tile_shape(1, 4, 0), STRETTO_FP32);
+  tile_fence(TILE_SCOPE_DEVICE);
+}
+// dest[i] <- the sum of source[i] of all PEs; both in the own heap, and may be the same.
+SHMEM_INLINE void shmem_ctx_float_sum_reduce_wg(shmem_ctx_t* ctx, float* dest, const float* source,
+                                                size_t nreduce) {
+  tile_barrier();
+  for (size_t i = 0; i < nreduce && shmem_acts_(); ++i)
+    shmem_float_reduce_(ctx, (uint64_t)(uintptr_t)(dest + i), (uint64_t)(uintptr_t)(source + i));
   tile_barrier();
 }
 

@@ -7,14 +7,14 @@
 
 #define RING_BYTES ((1ull << STRETTO_CLUSTER_RING_LOG2) * STRETTO_NIC_WORK_ENTRY_BYTES)
 #define RELEASE_OFFSET 0x0ull      // Words of regions.
-#define WORDS_OFFSET 0x1000ull     // Words of barriers.
+#define WORDS_OFFSET 0x1000ull     // Words of barriers, then twice of exchanges.
 #define MESSAGES_OFFSET 0x2000ull  // To each server, then those that come.
 #define COMPLETIONS_OFFSET 0x8000ull
 #define RINGS_OFFSET 0x50000ull  // Two a queue pair, of the datagrams first.
 #define RECEIVES 64u
 #define RESEND_NS 50000u
 #define JOIN_ROUNDS 200u  // 10 ms.
-#define BARRIER_ID UINT64_MAX
+#define TOLD_ID UINT64_MAX
 // Twice the entries of the rings of 32 pairs and of the datagrams, a power of two.
 #define COMPLETIONS_LOG2 13
 
@@ -28,7 +28,7 @@ typedef struct message {
 _Static_assert(sizeof(message_t) <= 64, "a slot");
 _Static_assert(MESSAGES_OFFSET + 64 * (STRETTO_CLUSTER_SERVERS + RECEIVES) <= COMPLETIONS_OFFSET,
                "in front of the completions");
-_Static_assert(WORDS_OFFSET + 8 * STRETTO_CLUSTER_SERVERS <= MESSAGES_OFFSET,
+_Static_assert(WORDS_OFFSET + 24 * STRETTO_CLUSTER_SERVERS <= MESSAGES_OFFSET,
                "in front of the messages");
 _Static_assert(COMPLETIONS_OFFSET + (STRETTO_NIC_COMPLETION_BYTES << COMPLETIONS_LOG2) <=
                    RINGS_OFFSET,
@@ -219,24 +219,49 @@ stretto_nic_result_t stretto_cluster_post(stretto_cluster_t* cluster, uint32_t s
   return stretto_nic_post(&cluster->peer[server].pair, entry);
 }
 
+stretto_nic_result_t stretto_cluster_send(stretto_cluster_t* cluster, uint32_t server,
+                                          uint64_t address, uint32_t bytes) {
+  const stretto_nic_work_entry_t entry = {.opcode = STRETTO_NIC_SEND,
+                                          .local_address = address,
+                                          .local_key = cluster->heap_key,
+                                          .length = bytes};
+  return stretto_cluster_post(cluster, server, &entry);
+}
+
+stretto_nic_result_t stretto_cluster_receive(stretto_cluster_t* cluster, uint32_t server,
+                                             uint64_t address, uint32_t bytes) {
+  const stretto_nic_work_entry_t entry = {
+      .local_address = address, .local_key = cluster->heap_key, .length = bytes};
+  if (server >= cluster->options.servers || is_self(cluster, server))
+    return refuse(cluster, "no other server");
+  return stretto_nic_post_receive(&cluster->peer[server].pair, &entry);
+}
+
 void stretto_cluster_wait(stretto_cluster_t* cluster, stretto_nic_completion_t* completion) {
   for (;;) {
     stretto_nic_wait(&cluster->queue, completion);
-    if (completion->queue_pair != 0) return;
-    hear(cluster, completion);
+    if (completion->queue_pair == 0) {
+      hear(cluster, completion);
+    } else if (completion->id == TOLD_ID && completion->status == STRETTO_NIC_OK) {
+      --cluster->told;
+    } else {
+      return;
+    }
   }
 }
 
-static stretto_nic_result_t tell_arrival(stretto_cluster_t* cluster, uint32_t server) {
+// Puts the word of this server, of the row that begins with word `words`.
+static stretto_nic_result_t tell(stretto_cluster_t* cluster, uint32_t server, uint32_t words,
+                                 uint64_t value) {
   stretto_cluster_peer_t* peer = &cluster->peer[server];
   const stretto_nic_work_entry_t entry = {
       .opcode = STRETTO_NIC_PUT,
       .flags = STRETTO_NIC_INLINE,
-      .id = BARRIER_ID,
-      .remote_address = peer->words + 8 * cluster->options.server,
+      .id = TOLD_ID,
+      .remote_address = peer->words + 8 * (words + cluster->options.server),
       .remote_key = peer->words_key,
       .length = 8,
-      .operand = cluster->barriers};
+      .operand = value};
   ++cluster->told;
   return stretto_nic_post(&peer->pair, &entry);
 }
@@ -245,7 +270,7 @@ stretto_nic_result_t stretto_cluster_barrier(stretto_cluster_t* cluster) {
   const stretto_cluster_options_t* o = &cluster->options;
   ++cluster->barriers;
   for (uint32_t i = 0; i < o->servers; ++i)
-    if (!is_self(cluster, i)) TRY_NIC(tell_arrival(cluster, i));
+    if (!is_self(cluster, i)) TRY_NIC(tell(cluster, i, 0, cluster->barriers));
   for (uint32_t i = 0; i < o->servers || cluster->told != 0;) {
     if (i < o->servers && is_self(cluster, i)) {
       ++i;
@@ -270,6 +295,23 @@ stretto_nic_result_t stretto_cluster_barrier(stretto_cluster_t* cluster) {
              (unsigned long long)cluster->barriers, completion.queue_pair - 1u,
              stretto_nic_status_text(completion.status));
     return STRETTO_NIC_RESULT_FAILED;
+  }
+  return STRETTO_NIC_RESULT_OK;
+}
+
+stretto_nic_result_t stretto_cluster_exchange(stretto_cluster_t* cluster, uint32_t value,
+                                              uint32_t* values) {
+  const stretto_cluster_options_t* o = &cluster->options;
+  const uint64_t number = ++cluster->exchanges << 32;
+  // A word is written again two exchanges later: all have read it then.
+  const uint32_t words = STRETTO_CLUSTER_SERVERS * (1 + cluster->exchanges % 2);
+  values[o->server] = value;
+  for (uint32_t i = 1; i < o->servers; ++i)
+    TRY_NIC(tell(cluster, (o->server + i) % o->servers, words, number | value));
+  for (uint32_t i = 0; i < o->servers; ++i) {
+    if (is_self(cluster, i)) continue;
+    values[i] = (uint32_t)o->ops->wait(o->ops->context, at(cluster, WORDS_OFFSET) + 8 * (words + i),
+                                       STRETTO_WAIT_AT_LEAST, number);
   }
   return STRETTO_NIC_RESULT_OK;
 }

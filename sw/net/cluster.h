@@ -46,8 +46,8 @@ typedef struct stretto_cluster {
   stretto_nic_queue_t queue;
   stretto_nic_pair_t datagrams;
   uint32_t heap_key, words_key;
-  uint64_t barriers;
-  uint32_t told;  // Puts of barriers that have not ended.
+  uint64_t barriers, exchanges;
+  uint32_t told;  // Puts of barriers and exchanges that have not ended.
   uint32_t datagrams_open;
   stretto_cluster_peer_t peer[STRETTO_CLUSTER_SERVERS];  // That of this server has no pair.
   char error[160];
@@ -65,12 +65,25 @@ uint64_t stretto_cluster_at(const stretto_cluster_t* cluster, uint32_t server, u
 stretto_nic_result_t stretto_cluster_post(stretto_cluster_t* cluster, uint32_t server,
                                           const stretto_nic_work_entry_t* entry);
 
+// A message of `bytes` at `address` of the own heap to a server, and room for the next one from it: in
+// the order of calls, as MPI's non-blocking send and receive of one tag. Each has a completion. A
+// message that comes before its room is refused, and sent again when its sender's time is up.
+stretto_nic_result_t stretto_cluster_send(stretto_cluster_t* cluster, uint32_t server,
+                                          uint64_t address, uint32_t bytes);
+stretto_nic_result_t stretto_cluster_receive(stretto_cluster_t* cluster, uint32_t server,
+                                             uint64_t address, uint32_t bytes);
+
 // Waits for the next completion of what was posted. Answers servers that still join.
 void stretto_cluster_wait(stretto_cluster_t* cluster, stretto_nic_completion_t* completion);
 
 // All pass when all have come for the nth time. REQUIRES: nothing that was posted is under way.
 // FAILED: a server does not answer; `error` names it.
 stretto_nic_result_t stretto_cluster_barrier(stretto_cluster_t* cluster);
+
+// Gives `value` to all, and returns, when all have come for the nth time, with `values` of all by
+// server. What was posted may be under way.
+stretto_nic_result_t stretto_cluster_exchange(stretto_cluster_t* cluster, uint32_t value,
+                                              uint32_t* values);
 
 #ifdef __cplusplus
 }

@@ -78,14 +78,20 @@ static inline uint64_t stretto_shmem_state(uint32_t operation, uint32_t flags, u
 #define STRETTO_SHMEM_MAX_PES 32u   // Servers of a machine.
 #define STRETTO_SHMEM_MAX_HARTS 2u  // That serve.
 #define STRETTO_SHMEM_WRITTEN 0u    // Offsets in a queue. Sector of the work-group: entries so far,
-#define STRETTO_SHMEM_BARRIERS 8u   // barriers so far; kept from one kernel to the next.
-#define STRETTO_SHMEM_READ 64u      // Sector of the service: read index.
-#define STRETTO_SHMEM_FIRST 128u    // Entries.
+#define STRETTO_SHMEM_BARRIERS 8u   // barriers so far,
+#define STRETTO_SHMEM_EXCHANGES 16u  // words exchanged so far; kept from one kernel to the next.
+#define STRETTO_SHMEM_READ 64u       // Sector of the service: read index.
+#define STRETTO_SHMEM_FIRST 128u     // Entries.
 #define STRETTO_SHMEM_QUEUE_BYTES \
   (STRETTO_SHMEM_FIRST + STRETTO_SHMEM_ENTRIES * STRETTO_SHMEM_ENTRY_BYTES)
 
-// The heap begins with a word for each work-group and PE, for barriers; then it is the program's.
-#define STRETTO_SHMEM_SYNC_BYTES(queues) ((uint64_t)(queues)*STRETTO_SHMEM_MAX_PES * 8)
+// The heap begins with what collectives of each work-group need; then it is the program's. Of a
+// work-group, words by PE: of barriers, then twice of words that are exchanged; then 32-bit numbers
+// by PE.
+#define STRETTO_SHMEM_EXCHANGED (8u * STRETTO_SHMEM_MAX_PES)  // Offsets.
+#define STRETTO_SHMEM_NUMBERS (24u * STRETTO_SHMEM_MAX_PES)
+#define STRETTO_SHMEM_WORK_BYTES (32u * STRETTO_SHMEM_MAX_PES)
+#define STRETTO_SHMEM_SYNC_BYTES(queues) ((uint64_t)(queues)*STRETTO_SHMEM_WORK_BYTES)
 
 // What kernels need to know, in their arguments.
 typedef struct stretto_shmem_handle {

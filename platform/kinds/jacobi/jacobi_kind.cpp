@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kinds/jacobi/jacobi_kind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <boost/json.hpp>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "models/common/clock_domain.h"
+#include "models/common/error.h"
+#include "platform/jobs/nic_watcher.h"
+#include "platform/jobs/operands.h"
+#include "platform/jobs/shmem_plan.h"
+#include "sw/apps/jacobi.h"
+
+namespace stretto {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr const char* kInterKernel = "inter-kernel";
+constexpr const char* kFile = "jacobi";
+constexpr uint32_t kQueues = 2;       // Of the work-groups with the first and the last row.
+constexpr uint64_t kHostWord = 4096;  // In the job's host memory; behind it that of the cluster.
+static_assert(STRETTO_HOST_JOB_WORDS * 8 <= kHostWord);
+
+// Of the server's program: of a launch for all iterations, or of one for each.
+struct ServerRun {
+  ShmemPlan shmem;
+  jacobi_arguments_t arguments{};
+  shmem_span_t span{};
+  jacobi_parameters_t program{};
+  jacobi_result_t result{};
+  std::vector<jacobi_ended_t> ended;
+  uint64_t begun = 0;                           // Operations of harts at the NIC,
+  std::set<std::pair<uint16_t, uint64_t>> ids;  // and which ones.
+};
+
+class JacobiJob final : public Job, public NicWatcher {
+ public:
+  JacobiJob(const JacobiKind& kind, const JobRequest& request, Memories memories)
+      : Job(request, std::move(memories)),
+        kind_(kind),
+        grid_(kind.grid_of(request)),
+        is_launched_(request.mode == kInterKernel),
+        elf_(kernel_file(kind.kernels.empty() ? kFile : kind.kernels)),
+        servers_(grid_.servers) {
+    for (uint32_t server = 0; server < grid_.servers; ++server) {
+      layouts_of_grid_.emplace_back(grid_, server);
+      plan(server);
+    }
+  }
+
+  std::vector<Account> accounts() const override { return {}; }
+  std::vector<PhaseRule> phases() const override { return {}; }
+
+  void place_contents() override {
+    for (uint32_t server = 0; server < grid_.servers; ++server) {
+      const ShmemPlan& plan = servers_[server].shmem;
+      layouts_of_grid_[server].place(memory(server), offset_of(plan.data), offset_of(plan.arrays));
+    }
+  }
+
+  void add_programs(Host& host, uint32_t server) override {
+    add_program(host, "server" + std::to_string(server), [this, server](HostCore& core) {
+      run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
+        ServerRun& one = servers_[server];
+        if (is_launched_) return jacobi_run(&one.program, ops, &one.result, error);
+        return shmem_list_run(&one.shmem.list, ops, error);
+      });
+    });
+  }
+
+  void on_nic(uint32_t server, const NicMoment& moment) override {
+    if (moment.event != NicMoment::Event::entry || moment.pair < kFirstHartPair) return;
+    ++servers_[server].begun;
+    servers_[server].ids.insert({moment.pair, moment.id});
+  }
+
+  CheckReport check() const override {
+    CheckReport report;
+    report.error_bound = 1;
+    const JacobiReference reference = jacobi_reference(grid_, kind_.iterations, kind_.stop());
+    const uint32_t iterations = static_cast<uint32_t>(reference.residuals.size());
+    for (uint32_t server = 0; server < grid_.servers; ++server) {
+      const uint32_t done = iterations_of(server);
+      ++report.elements;
+      if (done != iterations)
+        report.wrong(
+            fmt::format("server {}: {} iterations, expected {}", server, done, iterations));
+      for (uint32_t i = 0; i < std::min(done, iterations); ++i) {
+        ++report.elements;
+        if (residual_of(server, i) != reference.residuals[i])
+          report.wrong(fmt::format("server {}, iteration {}: residual {:#010x}, expected {:#010x}",
+                                   server, i + 1, residual_of(server, i), reference.residuals[i]));
+      }
+      compare(server, reference, report);
+    }
+    return report;
+  }
+
+  void audit(uint32_t rank, AuditSink& sink) const override {
+    if (rank % spec_.gpus_of_server() != 0) return;
+    const uint32_t server = rank / spec_.gpus_of_server();
+    const ServerRun& one = servers_[server];
+    const uint64_t iterations = iterations_of(server), halos = neighbours(server) * iterations;
+    if (is_launched_) {
+      sink.equal("halos that there are = sent", halos, one.result.sent);
+      sink.equal("halos that there are = received", halos, one.result.received);
+      return;
+    }
+    one.shmem.audit(memory(server), one.begun, one.ids.size(), sink);
+    const stretto_shmem_counts_t counts = one.shmem.counts(memory(server));
+    const uint64_t words = (grid_.servers - 1) * iterations;
+    sink.equal("halos with their signals and words of residuals = operations", 2 * halos + words,
+               counts.posted);
+    sink.equal("bytes of halos and of residuals = posted by the network service",
+               halos * 4 * grid_.columns + words * 8, counts.bytes);
+  }
+
+  std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
+    return {{kFile, sha256_hex(elf_.data(), elf_.size())}};
+  }
+
+  std::string table() const override {
+    const std::vector<double> us = iteration_us();
+    if (us.empty()) return "";
+    const auto last = static_cast<uint32_t>(us.size()) - 1;
+    std::string text = fmt::format("{:>12} {:>12} {:>12} {:>12} {:>12}", "iterations", "total us",
+                                   "first us", "others us", "residual");
+    std::string values =
+        fmt::format("{:>12} {:>12.3f} {:>12.3f} {} {:>12.6g}", us.size(), total_us(), us.front(),
+                    figure(others_us(us), 12), std::bit_cast<float>(residual_of(0, last)));
+    for (const auto& [name, part] : parts_us()) {
+      text += fmt::format(" {:>10}", name);
+      values += figure(part, 11);
+    }
+    return text + "\n" + values + "\n";
+  }
+
+  json::object details() const override {
+    json::array residuals, bits, ends;
+    const std::vector<double> us = iteration_us();
+    for (uint32_t i = 0; i < us.size(); ++i) {
+      residuals.push_back(std::bit_cast<float>(residual_of(0, i)));
+      bits.push_back(residual_of(0, i));
+      ends.push_back(us[i]);
+    }
+    json::object all{{"iterations", us.size()},
+                     {"total_us", total_us()},
+                     {"iteration_us", std::move(ends)},
+                     {"residuals", std::move(residuals)},
+                     {"residual_bits", std::move(bits)}};
+    if (us.size() > 1) all["others_us"] = others_us(us);
+    json::object parts;
+    for (const auto& [name, part] : parts_us()) parts[name] = part;
+    if (!parts.empty()) all["parts_us"] = std::move(parts);
+    return all;
+  }
+
+ private:
+  // The GPU of a server whose memory is used: its first.
+  uint32_t rank_of(uint32_t server) const { return server * spec_.gpus_of_server(); }
+  MemoryImage& memory(uint32_t server) const { return *memories_[rank_of(server)]; }
+
+  void plan(uint32_t server) {
+    ServerRun& one = servers_[server];
+    ShmemPlan& shmem = one.shmem;
+    const JacobiPlan& grid = layouts_of_grid_[server];
+    const uint64_t notes = sizeof(jacobi_notes_t) + kind_.iterations * sizeof(jacobi_note_t);
+    shmem.place(request_, server, rank_of(server), kQueues, grid.data_bytes, notes,
+                layouts_[rank_of(server)], grid.arrays_bytes);
+    one.arguments = grid.arguments(shmem.data, shmem.arrays);
+    one.arguments.notes = shmem.results;
+    one.arguments.iterations = kind_.iterations;
+    one.arguments.stop = kind_.stop();
+    const uint64_t host = (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT |
+                           STRETTO_HOST_JOB_OFFSET(request_.share.number)) +
+                          kHostWord;
+    shmem.launches.assign(
+        1, {"jacobi_relax", &one.arguments, sizeof one.arguments, grid_.work_groups});
+    shmem.finish(host + 4096, elf_, kind_.poll_rounds);
+    shmem.list.spans = &one.span;
+    one.ended.resize(kind_.iterations);
+    one.result.ended = one.ended.data();
+    one.program = {.client = shmem.list.client,
+                   .memory = shmem.list.memory,
+                   .cluster = shmem.list.symmetric.cluster,
+                   .elf = elf_.data(),
+                   .elf_bytes = elf_.size(),
+                   .arguments = one.arguments,
+                   .work_groups = grid_.work_groups,
+                   .word = host};
+  }
+
+  uint32_t neighbours(uint32_t server) const {
+    return (server != 0 ? 1 : 0) + (server + 1 != grid_.servers ? 1 : 0);
+  }
+
+  template <class Value>
+  Value note(uint32_t server, uint64_t offset) const {
+    Value value{};
+    memory(server).read(offset_of(servers_[server].shmem.results) + offset,
+                        reinterpret_cast<uint8_t*>(&value), sizeof value);
+    return value;
+  }
+  jacobi_note_t iteration_note(uint32_t server, uint32_t i) const {
+    return note<jacobi_note_t>(server, sizeof(jacobi_notes_t) + i * sizeof(jacobi_note_t));
+  }
+  uint32_t iterations_of(uint32_t server) const {
+    if (is_launched_) return servers_[server].result.iterations;
+    return static_cast<uint32_t>(std::min<uint64_t>(
+        note<uint64_t>(server, offsetof(jacobi_notes_t, iterations)), kind_.iterations));
+  }
+  uint32_t residual_of(uint32_t server, uint32_t i) const {
+    return is_launched_ ? servers_[server].ended[i].residual : iteration_note(server, i).residual;
+  }
+
+  // The grid, bit for bit and against the exact one: each iteration rounds three sums of at most 4
+  // quarters.
+  void compare(uint32_t server, const JacobiReference& reference, CheckReport& report) const {
+    const uint32_t done = iterations_of(server), first = grid_.first_row(server);
+    const double bound = done * 0x1p-23;
+    for (uint32_t row = 0; row < grid_.rows_of(server); ++row) {
+      const std::vector<float> found = layouts_of_grid_[server].row(
+          memory(server), offset_of(servers_[server].shmem.arrays), done % 2, row);
+      for (uint32_t column = 0; column < grid_.columns; ++column) {
+        const size_t at = (size_t{first} + row) * grid_.columns + column;
+        ++report.elements;
+        if (std::bit_cast<uint32_t>(found[column]) != std::bit_cast<uint32_t>(reference.grid[at]))
+          report.wrong(fmt::format("row {} (server {}) column {}: got {}, expected {}", first + row,
+                                   server, column, found[column], reference.grid[at]));
+        report.max_error =
+            std::max(report.max_error, std::abs(found[column] - reference.exact[at]) / bound);
+      }
+    }
+  }
+
+  // From all servers' begin to the end of the last.
+  double total_us() const {
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (const ServerRun& one : servers_) {
+      const shmem_span_t& span = is_launched_ ? one.result.span : one.span;
+      begin = std::min(begin, span.begin_ns);
+      end = std::max(end, span.end_ns);
+    }
+    return static_cast<double>(end - begin) / 1e3;
+  }
+  // Of server 0, from its begin: with the launch, but of one kernel not with its end.
+  std::vector<double> iteration_us() const {
+    std::vector<double> all;
+    const uint32_t done = iterations_of(0);
+    double before = 0;
+    for (uint32_t i = 0; i < done; ++i) {
+      const ServerRun& one = servers_[0];
+      const shmem_span_t& span = is_launched_ ? one.result.span : one.span;
+      const double at =
+          is_launched_
+              ? static_cast<double>(one.ended[i].at_ns)
+              : static_cast<double>(ClockDomain(spec_.gpu.clock_mhz)
+                                        .edge(iteration_note(0, i).cycle[JACOBI_DECIDED])) /
+                    kNanosecond;
+      const double us = (at - static_cast<double>(span.begin_ns)) / 1e3;
+      all.push_back(us - before);
+      before = us;
+    }
+    return all;
+  }
+  // What others_us() is made of, at work-group 0 of server 0: they add up to it.
+  std::vector<std::pair<const char*, double>> parts_us() const {
+    const uint32_t done = iterations_of(0);
+    if (is_launched_ || done < 2) return {};
+    std::vector<std::pair<const char*, double>> parts{
+        {"halo", 0}, {"sweep", 0}, {"reduce", 0}, {"decide", 0}};
+    for (uint32_t i = 1; i < done; ++i) {
+      uint64_t before = iteration_note(0, i - 1).cycle[JACOBI_DECIDED];
+      const jacobi_note_t one = iteration_note(0, i);
+      for (uint32_t moment = 0; moment < JACOBI_MOMENTS; ++moment) {
+        parts[moment].second +=
+            static_cast<double>(one.cycle[moment] - before) / (spec_.gpu.clock_mhz * (done - 1.0));
+        before = one.cycle[moment];
+      }
+    }
+    return parts;
+  }
+  static double others_us(const std::vector<double>& us) {
+    double sum = 0;
+    for (size_t i = 1; i < us.size(); ++i) sum += us[i];
+    return us.size() > 1 ? sum / static_cast<double>(us.size() - 1) : 0;
+  }
+
+  const JacobiKind& kind_;
+  const JacobiShape grid_;
+  const bool is_launched_;
+  const std::vector<uint8_t> elf_;
+  std::vector<JacobiPlan> layouts_of_grid_;
+  std::vector<ServerRun> servers_;
+};
+
+}  // namespace
+
+void JacobiKind::describe(ParameterSet& set) {
+  set.number("rows", rows, 2, 1u << 20, "Of the grid of all servers; they have bands of it.");
+  set.number("columns", columns, 1, JACOBI_MAX_COLUMNS, "Of the grid.");
+  set.number("iterations", iterations, 1, 100'000, "At most.");
+  set.number("stop_log2", stop_log2, 0, 127,
+             "Ends when the sum of the squares of all changes is below 2^-stop_log2; 127: never.");
+  set.number("work_groups", work_groups, 1, STRETTO_SHMEM_QUEUES,
+             "Of each server, of four wavefronts; they have bands of its rows.");
+  set.number("poll_rounds", poll_rounds, 1, 1000,
+             "Rounds of a hart over its queues to one look at completions (CN-U06).");
+  set.text("kernels", kernels, "Kernel ELF instead of the shipped one, for tests; empty: that.");
+}
+
+std::string JacobiKind::first_error() const { return ""; }
+
+const KindInfo& JacobiKind::info() const {
+  static const KindInfo info{
+      .name = "jacobi",
+      .sentence = "Relaxation of a grid over servers: halos to neighbours, residuals of all.",
+      .modes = {{"compnet", "one kernel; its work-groups ask the command processor for transfers"},
+                {kNoLockMode, "the same, and entries may leave the L2 before they are seen"},
+                {kInterKernel, "a kernel an iteration; host programs send and receive in between"}},
+      .spans_servers = true};
+  return info;
+}
+
+std::map<std::string, uint64_t> JacobiKind::shape() const {
+  return {{"rows", rows},           {"columns", columns},         {"iterations", iterations},
+          {"stop_log2", stop_log2}, {"work_groups", work_groups}, {"poll_rounds", poll_rounds}};
+}
+
+JacobiShape JacobiKind::grid_of(const JobRequest& request) const {
+  return {.rows = rows,
+          .columns = columns,
+          .servers = request.spec.servers,
+          .work_groups = work_groups,
+          .seed = request.seed};
+}
+
+void JacobiKind::check(const JobRequest& request) const {
+  const MachineSpec& spec = request.spec;
+  if (!spec.has_network() || spec.servers < 2)
+    throw UserError(fmt::format(
+        "{}: needs topology=cluster and servers of 2 to {}; it has {} server{}", request.subject(),
+        kMaxServers, spec.servers, spec.has_network() ? "" : " without a network"));
+  if (request.ranks() != spec.gpus)
+    throw UserError(fmt::format("{}: needs all GPUs of the machine ({}), gpus names {}",
+                                request.subject(), spec.gpus, request.ranks()));
+  const JacobiShape grid = grid_of(request);
+  if (work_groups > rows / spec.servers)
+    throw UserError(fmt::format(
+        "{}: jacobi.work_groups ({}) need a row each, and a server has {} of jacobi.rows ({})",
+        request.subject(), work_groups, rows / spec.servers, rows));
+  const uint32_t room =
+      spec.gpu.cus *
+      std::min({spec.gpu.workgroup_slots, spec.gpu.wavefront_slots / JACOBI_WAVEFRONTS,
+                spec.gpu.registers_bytes / JACOBI_REGISTERS_BYTES});
+  if (work_groups > room)
+    throw UserError(
+        fmt::format("{}: jacobi.work_groups ({}) wait for each other, and the GPU has room for {}",
+                    request.subject(), work_groups, room));
+  const uint32_t band = (rows / spec.servers + work_groups) / work_groups + 1;
+  if (band * grid.chunks() > JACOBI_MAX_PIECES)
+    throw UserError(
+        fmt::format("{}: a work-group has {} rows in {} pieces each, at most {} pieces; make "
+                    "jacobi.work_groups larger, or rows or columns smaller",
+                    request.subject(), band, grid.chunks(), JACOBI_MAX_PIECES));
+  check_kernels(kernels.empty() ? kFile : kernels, {"jacobi_relax", "jacobi_sweep"});
+  const JacobiPlan plan(grid, spec.servers - 1);
+  check_memory(request,
+               plan.arrays_bytes + plan.data_bytes + STRETTO_SHMEM_SYNC_BYTES(work_groups) +
+                   SHMEM_LIST_MODULE_BYTES + uint64_t{work_groups} * STRETTO_SHMEM_QUEUE_BYTES +
+                   (2u << 20),
+               "the grid", plan.arrays_bytes, "jacobi.rows or columns");
+}
+
+std::vector<std::string> JacobiKind::claims(const JobRequest&) const {
+  return {"the network interface"};
+}
+
+std::vector<std::string> JacobiKind::kernel_files(const JobRequest&) const {
+  return {kernel_path(kernels.empty() ? kFile : kernels)};
+}
+
+std::unique_ptr<Job> JacobiKind::make_job(const JobRequest& request, Memories memories) const {
+  return std::make_unique<JacobiJob>(*this, request, std::move(memories));
+}
+
+}  // namespace stretto
