@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of kinds; a new one is a line here.
+#include "platform/kinds/all_reduce/all_reduce_kind.h"
 #include "platform/kinds/collective/collective_kind.h"
 #include "platform/kinds/gathered_gemm/gathered_gemm_kind.h"
 #include "platform/kinds/graph/graph_kind.h"
@@ -27,7 +28,8 @@ std::vector<std::shared_ptr<WorkloadKind>> workload_kinds() {
           std::make_shared<TileQueueKind>(),    std::make_shared<LaunchProbeKind>(),
           std::make_shared<RooflineKind>(),     std::make_shared<StreamProbeKind>(),
           std::make_shared<TenantsKind>(),      std::make_shared<OneSidedKind>(),
-          std::make_shared<ShmemKind>(),        std::make_shared<JacobiKind>()};
+          std::make_shared<ShmemKind>(),        std::make_shared<JacobiKind>(),
+          std::make_shared<AllReduceKind>()};
 }
 
 }  // namespace stretto

@@ -7,14 +7,11 @@
 #include <bit>
 #include <boost/json.hpp>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "models/common/clock_domain.h"
 #include "models/common/error.h"
-#include "platform/jobs/nic_watcher.h"
-#include "platform/jobs/operands.h"
-#include "platform/jobs/shmem_plan.h"
+#include "platform/jobs/servers_job.h"
 #include "sw/apps/jacobi.h"
 
 namespace stretto {
@@ -25,43 +22,35 @@ namespace {
 
 constexpr const char* kInterKernel = "inter-kernel";
 constexpr const char* kFile = "jacobi";
-constexpr uint32_t kQueues = 2;       // Of the work-groups with the first and the last row.
-constexpr uint64_t kHostWord = 4096;  // In the job's host memory; behind it that of the cluster.
-static_assert(STRETTO_HOST_JOB_WORDS * 8 <= kHostWord);
+constexpr uint32_t kQueues = 2;  // Of the work-groups with the first and the last row.
 
 // Of the server's program: of a launch for all iterations, or of one for each.
 struct ServerRun {
-  ShmemPlan shmem;
   jacobi_arguments_t arguments{};
   shmem_span_t span{};
   jacobi_parameters_t program{};
   jacobi_result_t result{};
   std::vector<jacobi_ended_t> ended;
-  uint64_t begun = 0;                           // Operations of harts at the NIC,
-  std::set<std::pair<uint16_t, uint64_t>> ids;  // and which ones.
 };
 
-class JacobiJob final : public Job, public NicWatcher {
+class JacobiJob final : public ServersJob {
  public:
   JacobiJob(const JacobiKind& kind, const JobRequest& request, Memories memories)
-      : Job(request, std::move(memories)),
+      : ServersJob(request, std::move(memories)),
         kind_(kind),
         grid_(kind.grid_of(request)),
         is_launched_(request.mode == kInterKernel),
         elf_(kernel_file(kind.kernels.empty() ? kFile : kind.kernels)),
-        servers_(grid_.servers) {
+        runs_(grid_.servers) {
     for (uint32_t server = 0; server < grid_.servers; ++server) {
       layouts_of_grid_.emplace_back(grid_, server);
       plan(server);
     }
   }
 
-  std::vector<Account> accounts() const override { return {}; }
-  std::vector<PhaseRule> phases() const override { return {}; }
-
   void place_contents() override {
     for (uint32_t server = 0; server < grid_.servers; ++server) {
-      const ShmemPlan& plan = servers_[server].shmem;
+      const ShmemPlan& plan = plans_[server];
       layouts_of_grid_[server].place(memory(server), offset_of(plan.data), offset_of(plan.arrays));
     }
   }
@@ -69,17 +58,11 @@ class JacobiJob final : public Job, public NicWatcher {
   void add_programs(Host& host, uint32_t server) override {
     add_program(host, "server" + std::to_string(server), [this, server](HostCore& core) {
       run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
-        ServerRun& one = servers_[server];
+        ServerRun& one = runs_[server];
         if (is_launched_) return jacobi_run(&one.program, ops, &one.result, error);
-        return shmem_list_run(&one.shmem.list, ops, error);
+        return shmem_list_run(&plans_[server].list, ops, error);
       });
     });
-  }
-
-  void on_nic(uint32_t server, const NicMoment& moment) override {
-    if (moment.event != NicMoment::Event::entry || moment.pair < kFirstHartPair) return;
-    ++servers_[server].begun;
-    servers_[server].ids.insert({moment.pair, moment.id});
   }
 
   CheckReport check() const override {
@@ -105,17 +88,17 @@ class JacobiJob final : public Job, public NicWatcher {
   }
 
   void audit(uint32_t rank, AuditSink& sink) const override {
-    if (rank % spec_.gpus_of_server() != 0) return;
-    const uint32_t server = rank / spec_.gpus_of_server();
-    const ServerRun& one = servers_[server];
+    const uint32_t server = server_of(rank);
+    if (server == servers()) return;
+    const ServerRun& one = runs_[server];
     const uint64_t iterations = iterations_of(server), halos = neighbours(server) * iterations;
     if (is_launched_) {
       sink.equal("halos that there are = sent", halos, one.result.sent);
       sink.equal("halos that there are = received", halos, one.result.received);
       return;
     }
-    one.shmem.audit(memory(server), one.begun, one.ids.size(), sink);
-    const stretto_shmem_counts_t counts = one.shmem.counts(memory(server));
+    audit_service(server, sink);
+    const stretto_shmem_counts_t counts = plans_[server].counts(memory(server));
     const uint64_t words = (grid_.servers - 1) * iterations;
     sink.equal("halos with their signals and words of residuals = operations", 2 * halos + words,
                counts.posted);
@@ -164,13 +147,9 @@ class JacobiJob final : public Job, public NicWatcher {
   }
 
  private:
-  // The GPU of a server whose memory is used: its first.
-  uint32_t rank_of(uint32_t server) const { return server * spec_.gpus_of_server(); }
-  MemoryImage& memory(uint32_t server) const { return *memories_[rank_of(server)]; }
-
   void plan(uint32_t server) {
-    ServerRun& one = servers_[server];
-    ShmemPlan& shmem = one.shmem;
+    ServerRun& one = runs_[server];
+    ShmemPlan& shmem = plans_[server];
     const JacobiPlan& grid = layouts_of_grid_[server];
     const uint64_t notes = sizeof(jacobi_notes_t) + kind_.iterations * sizeof(jacobi_note_t);
     shmem.place(request_, server, rank_of(server), kQueues, grid.data_bytes, notes,
@@ -179,12 +158,9 @@ class JacobiJob final : public Job, public NicWatcher {
     one.arguments.notes = shmem.results;
     one.arguments.iterations = kind_.iterations;
     one.arguments.stop = kind_.stop();
-    const uint64_t host = (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT |
-                           STRETTO_HOST_JOB_OFFSET(request_.share.number)) +
-                          kHostWord;
     shmem.launches.assign(
         1, {"jacobi_relax", &one.arguments, sizeof one.arguments, grid_.work_groups});
-    shmem.finish(host + 4096, elf_, kind_.poll_rounds);
+    shmem.finish(cluster_memory(), elf_, kind_.poll_rounds);
     shmem.list.spans = &one.span;
     one.ended.resize(kind_.iterations);
     one.result.ended = one.ended.data();
@@ -195,30 +171,24 @@ class JacobiJob final : public Job, public NicWatcher {
                    .elf_bytes = elf_.size(),
                    .arguments = one.arguments,
                    .work_groups = grid_.work_groups,
-                   .word = host};
+                   .word = host_words()};
   }
 
   uint32_t neighbours(uint32_t server) const {
     return (server != 0 ? 1 : 0) + (server + 1 != grid_.servers ? 1 : 0);
   }
 
-  template <class Value>
-  Value note(uint32_t server, uint64_t offset) const {
-    Value value{};
-    memory(server).read(offset_of(servers_[server].shmem.results) + offset,
-                        reinterpret_cast<uint8_t*>(&value), sizeof value);
-    return value;
-  }
   jacobi_note_t iteration_note(uint32_t server, uint32_t i) const {
-    return note<jacobi_note_t>(server, sizeof(jacobi_notes_t) + i * sizeof(jacobi_note_t));
+    return in_memory<jacobi_note_t>(
+        server, plans_[server].results + sizeof(jacobi_notes_t) + i * sizeof(jacobi_note_t));
   }
   uint32_t iterations_of(uint32_t server) const {
-    if (is_launched_) return servers_[server].result.iterations;
+    if (is_launched_) return runs_[server].result.iterations;
     return static_cast<uint32_t>(std::min<uint64_t>(
-        note<uint64_t>(server, offsetof(jacobi_notes_t, iterations)), kind_.iterations));
+        in_memory<jacobi_notes_t>(server, plans_[server].results).iterations, kind_.iterations));
   }
   uint32_t residual_of(uint32_t server, uint32_t i) const {
-    return is_launched_ ? servers_[server].ended[i].residual : iteration_note(server, i).residual;
+    return is_launched_ ? runs_[server].ended[i].residual : iteration_note(server, i).residual;
   }
 
   // The grid, bit for bit and against the exact one: each iteration rounds three sums of at most 4
@@ -228,7 +198,7 @@ class JacobiJob final : public Job, public NicWatcher {
     const double bound = done * 0x1p-23;
     for (uint32_t row = 0; row < grid_.rows_of(server); ++row) {
       const std::vector<float> found = layouts_of_grid_[server].row(
-          memory(server), offset_of(servers_[server].shmem.arrays), done % 2, row);
+          memory(server), offset_of(plans_[server].arrays), done % 2, row);
       for (uint32_t column = 0; column < grid_.columns; ++column) {
         const size_t at = (size_t{first} + row) * grid_.columns + column;
         ++report.elements;
@@ -243,13 +213,9 @@ class JacobiJob final : public Job, public NicWatcher {
 
   // From all servers' begin to the end of the last.
   double total_us() const {
-    uint64_t begin = UINT64_MAX, end = 0;
-    for (const ServerRun& one : servers_) {
-      const shmem_span_t& span = is_launched_ ? one.result.span : one.span;
-      begin = std::min(begin, span.begin_ns);
-      end = std::max(end, span.end_ns);
-    }
-    return static_cast<double>(end - begin) / 1e3;
+    std::vector<shmem_span_t> spans;
+    for (const ServerRun& one : runs_) spans.push_back(is_launched_ ? one.result.span : one.span);
+    return span_us(spans);
   }
   // Of server 0, from its begin: with the launch, but of one kernel not with its end.
   std::vector<double> iteration_us() const {
@@ -257,7 +223,7 @@ class JacobiJob final : public Job, public NicWatcher {
     const uint32_t done = iterations_of(0);
     double before = 0;
     for (uint32_t i = 0; i < done; ++i) {
-      const ServerRun& one = servers_[0];
+      const ServerRun& one = runs_[0];
       const shmem_span_t& span = is_launched_ ? one.result.span : one.span;
       const double at =
           is_launched_
@@ -299,7 +265,7 @@ class JacobiJob final : public Job, public NicWatcher {
   const bool is_launched_;
   const std::vector<uint8_t> elf_;
   std::vector<JacobiPlan> layouts_of_grid_;
-  std::vector<ServerRun> servers_;
+  std::vector<ServerRun> runs_;
 };
 
 }  // namespace
@@ -345,13 +311,7 @@ JacobiShape JacobiKind::grid_of(const JobRequest& request) const {
 
 void JacobiKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
-  if (!spec.has_network() || spec.servers < 2)
-    throw UserError(fmt::format(
-        "{}: needs topology=cluster and servers of 2 to {}; it has {} server{}", request.subject(),
-        kMaxServers, spec.servers, spec.has_network() ? "" : " without a network"));
-  if (request.ranks() != spec.gpus)
-    throw UserError(fmt::format("{}: needs all GPUs of the machine ({}), gpus names {}",
-                                request.subject(), spec.gpus, request.ranks()));
+  check_servers(request, 2);
   const JacobiShape grid = grid_of(request);
   if (work_groups > rows / spec.servers)
     throw UserError(fmt::format(

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/jobs/servers_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/common/error.h"
+
+namespace stretto {
+
+namespace {
+
+constexpr uint64_t kWords = 4096;  // In the job's host memory, behind those of the driver.
+static_assert(STRETTO_HOST_JOB_WORDS * 8 <= kWords);
+
+}  // namespace
+
+ServersJob::ServersJob(const JobRequest& request, Memories memories)
+    : Job(request, std::move(memories)), plans_(servers()), begun_(servers()) {}
+
+void ServersJob::on_nic(uint32_t server, const NicMoment& moment) {
+  if (moment.event != NicMoment::Event::entry || moment.pair < kFirstHartPair) return;
+  ++begun_[server].operations;
+  // A put and its signal have one id, and differ in what ends the entry.
+  begun_[server].ids.insert({moment.pair, moment.id});
+}
+
+uint64_t ServersJob::host_words() const {
+  return (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT |
+          STRETTO_HOST_JOB_OFFSET(request_.share.number)) +
+         kWords;
+}
+
+uint32_t ServersJob::server_of(uint32_t rank) const {
+  return rank % spec_.gpus_of_server() == 0 ? rank / spec_.gpus_of_server() : servers();
+}
+
+void ServersJob::audit_service(uint32_t server, AuditSink& sink) const {
+  plans_[server].audit(memory(server), begun_[server].operations, begun_[server].ids.size(), sink);
+}
+
+double ServersJob::span_us(const std::vector<shmem_span_t>& spans) {
+  uint64_t begin = UINT64_MAX, end = 0;
+  for (const shmem_span_t& span : spans) {
+    begin = std::min(begin, span.begin_ns);
+    end = std::max(end, span.end_ns);
+  }
+  return end > begin ? static_cast<double>(end - begin) / 1e3 : 0;
+}
+
+void check_servers(const JobRequest& request, uint32_t least) {
+  const MachineSpec& spec = request.spec;
+  if (!spec.has_network() || spec.servers < least)
+    throw UserError(fmt::format(
+        "{}: needs topology=cluster and servers of {} to {}; it has {} server{}", request.subject(),
+        least, kMaxServers, spec.servers, spec.has_network() ? "" : " without a network"));
+  if (request.ranks() != spec.gpus)
+    throw UserError(fmt::format("{}: needs all GPUs of the machine ({}), gpus names {}",
+                                request.subject(), spec.gpus, request.ranks()));
+}
+
+}  // namespace stretto

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job whose kernels, or host programs, communicate between servers: of each the first GPU, what
+// lies there, and what the NICs have begun.
+#ifndef STRETTO_PLATFORM_JOBS_SERVERS_JOB_H_
+#define STRETTO_PLATFORM_JOBS_SERVERS_JOB_H_
+
+#include <cstdint>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "platform/jobs/job.h"
+#include "platform/jobs/nic_watcher.h"
+#include "platform/jobs/operands.h"
+#include "platform/jobs/shmem_plan.h"
+
+namespace stretto {
+
+class ServersJob : public Job, public NicWatcher {
+ public:
+  ServersJob(const JobRequest& request, Memories memories);
+
+  std::vector<Account> accounts() const override { return {}; }
+  std::vector<PhaseRule> phases() const override { return {}; }
+  void on_nic(uint32_t server, const NicMoment& moment) override;
+
+ protected:
+  uint32_t servers() const { return spec_.servers; }
+  uint32_t rank_of(uint32_t server) const { return server * spec_.gpus_of_server(); }
+  MemoryImage& memory(uint32_t server) const { return *memories_[rank_of(server)]; }
+  // Words of its own in the host memory of each server, 4096 bytes; behind them that of the cluster.
+  uint64_t host_words() const;
+  uint64_t cluster_memory() const { return host_words() + 4096; }
+  template <class Value>
+  Value in_memory(uint32_t server, uint64_t address) const {
+    Value value{};
+    memory(server).read(offset_of(address), reinterpret_cast<uint8_t*>(&value), sizeof value);
+    return value;
+  }
+  // The server whose GPU is simulated rank `rank`, if it is the first of it; else servers().
+  uint32_t server_of(uint32_t rank) const;
+  // Laws of ShmemPlan.
+  void audit_service(uint32_t server, AuditSink& sink) const;
+  // From the first begin to the last end, microseconds.
+  static double span_us(const std::vector<shmem_span_t>& spans);
+
+  std::vector<ShmemPlan> plans_;  // By server.
+
+ private:
+  struct Begun {
+    uint64_t operations = 0;
+    std::set<std::pair<uint16_t, uint64_t>> ids;  // By queue pair.
+  };
+  std::vector<Begun> begun_;  // For harts, by server.
+};
+
+// Throws UserError unless the machine has that many servers, and the job all of its GPUs.
+void check_servers(const JobRequest& request, uint32_t least);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_JOBS_SERVERS_JOB_H_
