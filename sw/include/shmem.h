@@ -17,6 +17,8 @@
 //               service keeps the order of a queue, so there is nothing to do
 //   _signal     the signal is there after the data
 //   wait_until  what was put before the value that it sees can be read
+//   collectives work-groups of one number at all PEs; what was asked for before has ended behind
+//               those that move bytes; reductions have the same bits at all PEs
 // Every call that reads or writes the heap, and every wait, has a fence of system scope: the NIC
 // sees what the work-group has stored, and the work-group what the NIC has written
 // (MEMORY_MODEL.md).
@@ -355,6 +357,63 @@ SHMEM_INLINE uint64_t shmem_signal_wait_until_wg(uint64_t* sig_addr, int cmp, ui
   return shmem_share_(value);
 }
 
+SHMEM_INLINE int shmem_holds_(uint64_t seen, int cmp, uint64_t value) {
+  switch (cmp) {
+    case SHMEM_CMP_EQ: return seen == value;
+    case SHMEM_CMP_NE: return seen != value;
+    case SHMEM_CMP_GT: return seen > value;
+    case SHMEM_CMP_LE: return seen <= value;
+    case SHMEM_CMP_LT: return seen < value;
+    default: return seen >= value;
+  }
+}
+// Whether it holds now.
+SHMEM_INLINE int shmem_uint64_test_wg(uint64_t* ivar, int cmp, uint64_t cmp_value) {
+  int holds = 0;
+  tile_barrier();
+  if (shmem_acts_()) {
+    tile_fence(TILE_SCOPE_SYSTEM);
+    holds = shmem_holds_(shmem_load_((uint64_t)(uintptr_t)ivar), cmp, cmp_value);
+    tile_fence(TILE_SCOPE_SYSTEM);
+  }
+  return (int)shmem_share_((uint64_t)holds);
+}
+// All of `nelems` words; those whose `status` is not 0 are left out, as below. status: NULL, or in
+// private memory.
+SHMEM_INLINE void shmem_uint64_wait_until_all_wg(uint64_t* ivars, size_t nelems, const int* status,
+                                                 int cmp, uint64_t cmp_value) {
+  tile_barrier();
+  for (size_t i = 0; i < nelems && shmem_acts_(); ++i)
+    if (status == NULL || status[i] == 0)
+      shmem_wait_((uint64_t)(uintptr_t)(ivars + i), cmp, cmp_value);
+  tile_barrier();
+}
+// The number of a word for which it holds now; SIZE_MAX: there is none.
+SHMEM_INLINE size_t shmem_uint64_test_any_wg(uint64_t* ivars, size_t nelems, const int* status,
+                                             int cmp, uint64_t cmp_value) {
+  size_t found = SIZE_MAX;
+  tile_barrier();
+  if (shmem_acts_()) {
+    tile_fence(TILE_SCOPE_SYSTEM);
+    for (size_t i = 0; i < nelems && found == SIZE_MAX; ++i)
+      if ((status == NULL || status[i] == 0) &&
+          shmem_holds_(shmem_load_((uint64_t)(uintptr_t)(ivars + i)), cmp, cmp_value))
+        found = i;
+    tile_fence(TILE_SCOPE_SYSTEM);
+  }
+  return shmem_share_(found);
+}
+// Until it holds for one; its number. It polls: no instruction waits for several words. SIZE_MAX:
+// all are left out.
+SHMEM_INLINE size_t shmem_uint64_wait_until_any_wg(uint64_t* ivars, size_t nelems,
+                                                   const int* status, int cmp, uint64_t cmp_value) {
+  size_t left = 0, found = SIZE_MAX;
+  for (size_t i = 0; i < nelems; ++i) left += status == NULL || status[i] == 0;
+  while (left != 0 && found == SIZE_MAX)
+    found = shmem_uint64_test_any_wg(ivars, nelems, status, cmp, cmp_value);
+  return found;
+}
+
 // All pass when work-groups of this number at all PEs have come for the nth time, and their
 // operations before it have ended.
 SHMEM_INLINE void shmem_ctx_barrier_all_wg(shmem_ctx_t* ctx) {
@@ -419,6 +478,80 @@ SHMEM_INLINE void shmem_ctx_float_sum_reduce_wg(shmem_ctx_t* ctx, float* dest, c
   for (size_t i = 0; i < nreduce && shmem_acts_(); ++i)
     shmem_float_reduce_(ctx, (uint64_t)(uintptr_t)(dest + i), (uint64_t)(uintptr_t)(source + i));
   tile_barrier();
+}
+
+// Of the first wavefront: words of all PEs, two exchanges, combined in the order of PEs.
+#define SHMEM_REDUCE_(name, combine)                                                              \
+  SHMEM_INLINE void shmem_ctx_uint64_##name##_reduce_wg(shmem_ctx_t* ctx, uint64_t* dest,         \
+                                                        const uint64_t* source, size_t nreduce) { \
+    tile_barrier();                                                                               \
+    for (size_t i = 0; i < nreduce && shmem_acts_(); ++i) {                                       \
+      const uint64_t own = shmem_load_((uint64_t)(uintptr_t)(source + i));                        \
+      const uint64_t low = shmem_exchange_(ctx, (uint32_t)own);                                   \
+      const uint64_t high = shmem_exchange_(ctx, (uint32_t)(own >> 32));                          \
+      uint64_t a = shmem_word_of_(low, high, 0);                                                  \
+      for (uint32_t pe = 1; pe < ctx->pes; ++pe) {                                                \
+        const uint64_t b = shmem_word_of_(low, high, pe);                                         \
+        a = (combine);                                                                            \
+      }                                                                                           \
+      shmem_store_((uint64_t)(uintptr_t)(dest + i), a);                                           \
+    }                                                                                             \
+    if (shmem_acts_()) tile_fence(TILE_SCOPE_DEVICE);                                             \
+    tile_barrier();                                                                               \
+  }
+SHMEM_INLINE uint64_t shmem_word_of_(uint64_t low, uint64_t high, uint32_t pe) {
+  return shmem_load_(high + 8 * (uint64_t)pe) << 32 | (uint32_t)shmem_load_(low + 8 * (uint64_t)pe);
+}
+// dest[i] <- source[i] of all PEs, combined; modulo 2^64, unsigned.
+SHMEM_REDUCE_(sum, a + b)
+SHMEM_REDUCE_(prod, a* b)
+SHMEM_REDUCE_(min, a < b ? a : b)
+SHMEM_REDUCE_(max, a > b ? a : b)
+SHMEM_REDUCE_(and, a& b)
+SHMEM_REDUCE_(or, a | b)
+SHMEM_REDUCE_(xor, a ^ b)
+
+// Collectives that move bytes: all PEs call with the same sizes, work-groups of one number; behind
+// them source may be written again, and dest be read. dest and source do not overlap. Tile 6 of the
+// first wavefront is used, 128 bytes.
+
+SHMEM_INLINE void shmem_copy_(uint64_t dest, uint64_t source, size_t nbytes) {
+  for (size_t at = 0; at < nbytes; at += 128) {
+    const uint64_t shape = tile_shape(1, nbytes - at < 128 ? (uint32_t)(nbytes - at) : 128, 0);
+    tile_load(TILE_R(6), source + at, shape, STRETTO_BYTE, 0);
+    tile_store(TILE_R(6), dest + at, shape, STRETTO_BYTE);
+  }
+  tile_fence(TILE_SCOPE_DEVICE);
+}
+// `source` + pe x step to `dest` at each PE; to the own one by a copy.
+SHMEM_INLINE void shmem_scatter_(shmem_ctx_t* ctx, void* dest, const void* source, size_t step,
+                                 size_t nelems) {
+  const uint64_t from = (uint64_t)(uintptr_t)source, to = (uint64_t)(uintptr_t)dest;
+  tile_barrier();
+  for (uint32_t i = 1; i < ctx->pes && shmem_acts_(); ++i) {
+    const uint32_t pe = ctx->pe + i < ctx->pes ? ctx->pe + i : ctx->pe + i - ctx->pes;
+    (void)shmem_do_(ctx, STRETTO_SHMEM_PUT, 0, to, from + pe * step, nelems, 0, 0, 0, pe);
+  }
+  if (shmem_acts_()) shmem_copy_(to, from + ctx->pe * step, nelems);
+  shmem_ctx_barrier_all_wg(ctx);
+}
+// All PEs' dest <- source of PE_root.
+SHMEM_INLINE void shmem_ctx_broadcastmem_wg(shmem_ctx_t* ctx, void* dest, const void* source,
+                                            size_t nelems, uint32_t PE_root) {
+  if (ctx->pe == PE_root)
+    shmem_scatter_(ctx, dest, source, 0, nelems);
+  else
+    shmem_ctx_barrier_all_wg(ctx);
+}
+// dest <- nelems of each PE, in their order.
+SHMEM_INLINE void shmem_ctx_fcollectmem_wg(shmem_ctx_t* ctx, void* dest, const void* source,
+                                           size_t nelems) {
+  shmem_scatter_(ctx, (char*)dest + ctx->pe * nelems, source, 0, nelems);
+}
+// dest + pe x nelems <- source + own x nelems of each PE.
+SHMEM_INLINE void shmem_ctx_alltoallmem_wg(shmem_ctx_t* ctx, void* dest, const void* source,
+                                           size_t nelems) {
+  shmem_scatter_(ctx, (char*)dest + ctx->pe * nelems, source, nelems, nelems);
 }
 
 #endif  // __riscv
