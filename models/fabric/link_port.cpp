@@ -109,7 +109,7 @@ void LinkPort::transmit() {
   counters_.reads_sent += packet.is_read_request();
   counters_.bytes_sent += bytes;
   if (packet.address >> STRETTO_NODE_SHIFT == STRETTO_NODE_HOST) counters_.host_bytes_sent += bytes;
-  services_.progress += bytes;
+  if (!is_load_of_host(packet)) services_.progress += bytes;
   if (services_.digest != nullptr)
     services_.digest->event(left, kEventSent, packet.address, bytes << 8 | index_);
   if (services_.trace != nullptr) {

@@ -10,6 +10,7 @@
 
 #include "models/common/packet.h"
 #include "models/common/spec.h"
+#include "sw/include/formats/address_map.h"
 
 namespace stretto {
 
@@ -124,6 +125,11 @@ inline uint64_t wire_bytes(const LinkSpec& spec, const Packet& packet) {
   if (packet.is_read_request()) return spec.header_bytes * read_requests(spec, packet);
   const uint64_t header = packet.completion ? spec.completion_header_bytes : spec.header_bytes;
   return packet.data.size() + header * (packet.failed ? 1 : link_packets(spec, packet));
+}
+
+// What a processor has loaded from a device. It may poll, so that is no progress.
+inline bool is_load_of_host(const Packet& packet) {
+  return packet.completion && packet.address >> STRETTO_NODE_SHIFT == STRETTO_NODE_HOST;
 }
 
 // What the first of the link's own packets takes of it.

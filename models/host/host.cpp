@@ -112,8 +112,7 @@ bool HostCore::give_way() {
   return true;
 }
 
-void HostCore::charge_ns(uint64_t nanoseconds) {
-  const Time time = nanoseconds * kNanosecond;
+void HostCore::charge(Time time) {
   host_.charged_ += time;
   const uint64_t progress = host_.conductor_.progress();
   if (progress != progress_) computed_ = calls_ = 0;
@@ -222,30 +221,73 @@ void HostCore::write(uint64_t address, const void* data, uint64_t bytes) {
     packet.address = address + done;
     packet.row_bytes = static_cast<uint32_t>(piece);
     packet.data.assign(source + done, source + done + piece);
-    const Time before = systemc_now();
-    blocked_on_pcie_ = true;
-    if (link.shared) {
-      host_.wait_turn(link, {before, index_, &packet, nullptr});
-      wait(granted_);
-    } else {
-      while (link.announced.front().second != index_) wait(granted_);
-      for (Time at = host_.room_at(link, piece); at > systemc_now();
-           at = host_.room_at(link, piece)) {
-        if (at == kNever) {
-          wait(link.credit_came);
-        } else {
-          wait(delay_of(at - systemc_now()));
-        }
-      }
-      host_.send(link, digest_, std::move(packet));
-      link.announced.pop_front();
-      if (!link.announced.empty())
-        host_.cores_[link.announced.front().second]->granted_.notify(sc_core::SC_ZERO_TIME);
-    }
-    blocked_on_pcie_ = false;
-    host_.blocked_ += systemc_now() - before;
+    leave(std::move(packet));
     done += piece;
   }
+}
+
+void HostCore::leave(Packet&& packet) {
+  Host::Link& link = host_.link_to(packet.address, packet.row_bytes);
+  const uint64_t bytes = packet.data.size();
+  const Time before = systemc_now();
+  blocked_on_pcie_ = true;
+  if (link.shared) {
+    host_.wait_turn(link, {before, index_, &packet, nullptr});
+    wait(granted_);
+  } else {
+    while (link.announced.front().second != index_) wait(granted_);
+    for (Time at = host_.room_at(link, bytes); at > systemc_now();
+         at = host_.room_at(link, bytes)) {
+      if (at == kNever) {
+        wait(link.credit_came);
+      } else {
+        wait(delay_of(at - systemc_now()));
+      }
+    }
+    host_.send(link, digest_, std::move(packet));
+    link.announced.pop_front();
+    if (!link.announced.empty())
+      host_.cores_[link.announced.front().second]->granted_.notify(sc_core::SC_ZERO_TIME);
+  }
+  blocked_on_pcie_ = false;
+  host_.blocked_ += systemc_now() - before;
+}
+
+uint64_t HostCore::load_device(uint64_t address, unsigned bytes) {
+  Host::Link& link = host_.link_to(address, bytes);
+  if (!link.shared) link.announce(systemc_now(), index_);
+  Packet packet;
+  packet.operation = Operation::read;
+  packet.address = address;
+  packet.row_bytes = bytes;
+  packet.tag = static_cast<uint32_t>(index_);
+  uint64_t value = 0;
+  loads_ = &value;
+  ++host_.loads_sent_;
+  leave(std::move(packet));
+  if (loads_ != nullptr) wait(loaded_);
+  if (load_failed_)
+    throw CheckError(std::string(basename()) + ": load of " + std::to_string(bytes) + " bytes at " +
+                     hex(address) + ", where no memory is");
+  return value;
+}
+
+void HostCore::peek(uint64_t address, void* data, uint64_t bytes) {
+  assert(address >> STRETTO_NODE_SHIFT == kHostNode);
+  host_.due();
+  host_.memory_.read(address & STRETTO_OFFSET_MASK, static_cast<uint8_t*>(data), bytes);
+}
+
+void HostCore::poke(uint64_t address, const void* data, uint64_t bytes) {
+  assert(address >> STRETTO_NODE_SHIFT == kHostNode);
+  const uint64_t offset = address & STRETTO_OFFSET_MASK;
+  host_.memory_.write(offset, static_cast<const uint8_t*>(data), bytes);
+  host_.changed(offset, bytes);
+}
+
+Time HostCore::unchanged_until() const {
+  const Time known = systemc_now() + host_.conductor_.lookahead();
+  return host_.arriving_.empty() ? known : std::min(known, host_.arriving_.front().arrival);
 }
 
 void HostCore::write_from(uint64_t address, uint64_t host_address, uint64_t bytes) {
@@ -356,6 +398,8 @@ std::string HostCore::waiting_on() const {
            hex(word) + ")" + (more == 0 ? "" : " or one of " + std::to_string(more) + " more") +
            " since " + std::to_string(waits_since_ / kNanosecond) + " ns";
   }
+  if (loads_ != nullptr && !blocked_on_pcie_)
+    return std::string(basename()) + " waits for the answer to a read over PCIe";
   if (blocked_on_pcie_) return std::string(basename()) + " waits for credit of PCIe";
   return std::string(basename()) + " computes, since " + std::to_string(computed_ / kNanosecond) +
          " ns of its time without a byte moved";
@@ -566,13 +610,22 @@ void Host::receive(Packet&& packet) {
   link.wire.received(packet.arrival, packet);
   ++link.packets_received;
   link.bytes_received += bytes;
-  progress_ += bytes;
+  if (!packet.completion) progress_ += bytes;  // What a core has loaded is none: it may poll.
   digest_.event(packet.arrival, kEventReceived, packet.address, bytes << 8 | packet.origin);
   if (packet.is_read_request()) {
     serve_read(link, std::move(packet));
     return;
   }
-  for (uint32_t row = 0; row < packet.rows; ++row) {
+  if (packet.completion) {
+    HostCore& core = *cores_[packet.tag];
+    ++loads_answered_;
+    core.load_failed_ = packet.failed;
+    std::copy(packet.data.begin(), packet.data.end(), reinterpret_cast<uint8_t*>(core.loads_));
+    core.loads_ = nullptr;
+    core.loaded_.notify(sc_core::SC_ZERO_TIME);
+    if (bytes == 0) return;
+  }
+  for (uint32_t row = 0; row < packet.rows && !packet.completion; ++row) {
     const uint64_t offset = (packet.address + row * packet.pitch) & STRETTO_OFFSET_MASK;
     memory_.write(offset, packet.data.data() + uint64_t{row} * packet.row_bytes, packet.row_bytes);
     changed(offset, packet.row_bytes);
@@ -595,6 +648,7 @@ void Host::changed(uint64_t offset, uint64_t bytes) {
     if (std::any_of(core->waits_for_.begin(), core->waits_for_.end(), is_changed))
       core->changed_.notify(sc_core::SC_ZERO_TIME);
   }
+  for (HostMemoryWatcher* const watcher : watchers_) watcher->on_host_write(offset, bytes);
 }
 
 // Account
@@ -602,6 +656,7 @@ void Host::changed(uint64_t offset, uint64_t bytes) {
 void Host::report(StatisticSink& sink) const {
   sink.add("writes", writes_, "count", "Posted writes of host programs.");
   sink.add("stores", stores_, "count", "Stores of host programs to host memory.");
+  sink.add("loads", loads_sent_, "count", "Reads over PCIe by cores of the host.");
   sink.add("polls", polls_, "count", "Polls of words of host memory.");
   sink.add("charged", charged_, "fs", "CPU time of host programs.");
   sink.add("waited", waited_, "fs", "Time in which host programs polled.");
@@ -625,6 +680,7 @@ void Host::report(StatisticSink& sink) const {
 }
 
 void Host::audit(AuditSink& sink) const {
+  sink.equal("reads sent = answered", loads_sent_, loads_answered_);
   for (const auto& link : links_) {
     sink.equal("credits all home", link->credits, link->port.link.credit_bytes);
     sink.equal("reads received = answered", link->reads_received, link->reads_answered);

@@ -96,6 +96,13 @@ inline void describe(HostSpec& spec, ParameterSet& set) {
 class Host;
 class HostCore;
 
+// Is told of each write to host memory.
+class HostMemoryWatcher {
+ public:
+  virtual ~HostMemoryWatcher() = default;
+  virtual void on_host_write(uint64_t offset, uint64_t bytes) = 0;
+};
+
 // A core, which one thread has at a time.
 struct Processor {
   HostCore* runs = nullptr;
@@ -138,8 +145,20 @@ class HostCore final : public sc_core::sc_module {
   // Copies bytes out of host memory, at the CPU time of a write of as many.
   void read(uint64_t address, void* data, uint64_t bytes);
   // Computes for so long.
-  void charge_ns(uint64_t nanoseconds);
+  void charge_ns(uint64_t nanoseconds) { charge(nanoseconds * kNanosecond); }
+  void charge(Time time);
   Time now() const;
+
+  // For a core that is modelled by instructions (service_core.h) and charges what they take.
+  // Reads 1 to 8 bytes of device memory over PCIe, behind the writes before it; waits for them.
+  // CheckError: there is no memory. UserError: there is no device.
+  uint64_t load_device(uint64_t address, unsigned bytes);
+  // Bytes of host memory, now: after all that devices have written by now.
+  void peek(uint64_t address, void* data, uint64_t bytes);
+  void poke(uint64_t address, const void* data, uint64_t bytes);
+  // No device changes host memory before.
+  Time unchanged_until() const;
+  Host& host() { return host_; }
 
   // Mutexes, named by numbers. A thread that finds one taken sleeps; unlocking hands it to the one
   // that has waited longest. That one runs wake_ns later if its core is idle, else it takes the
@@ -160,6 +179,7 @@ class HostCore final : public sc_core::sc_module {
   void main();
   // A span of the timeline from `begin` to now, and what the program computed before it.
   void trace(const char* what, Time begin);
+  void leave(Packet&& packet);  // Over PCIe, in its turn; waits until it has left.
   size_t first_met(std::span<const Word> words);
   void pass(Time time);  // wait() of SystemC, counted.
   void block();          // Without the core, until somebody makes it ready.
@@ -175,6 +195,9 @@ class HostCore final : public sc_core::sc_module {
   std::span<const Word> waits_for_;  // Empty: does not wait.
   Time waits_since_ = 0;
   bool blocked_on_pcie_ = false;
+  uint64_t* loads_ = nullptr;  // Where the answer to its read goes.
+  bool load_failed_ = false;
+  sc_core::sc_event loaded_;
   Processor* processor_ = nullptr;
   sc_core::sc_event scheduled_;  // It has the core.
   Time scheduled_at_ = 0;
@@ -214,6 +237,8 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   bool has_ended() const { return running_ == 0; }
 
   MemoryImage& memory() { return memory_; }
+  void watch_memory(HostMemoryWatcher& watcher) { watchers_.push_back(&watcher); }
+  void ignore_memory(HostMemoryWatcher& watcher) { std::erase(watchers_, &watcher); }
   // Of what each program wrote and of what came in; call once. Programs that act at one time act
   // side by side: SystemC orders their processes at will, so the order between programs is no part
   // of the digest.
@@ -301,6 +326,7 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   std::map<uint64_t, Mutex> mutexes_;
   uint64_t handed_on_ = 0;
   uint64_t switches_ = 0;
+  std::vector<HostMemoryWatcher*> watchers_;
   sc_core::sc_event arrival_;
   sc_core::sc_event arbitration_;
   CodeWatcher on_code_;
@@ -311,6 +337,8 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   uint64_t polls_ = 0;
   uint64_t writes_ = 0;
   uint64_t stores_ = 0;
+  uint64_t loads_sent_ = 0;
+  uint64_t loads_answered_ = 0;
   Time charged_ = 0;
   Time waited_ = 0;   // Polling.
   Time blocked_ = 0;  // On PCIe.

@@ -139,6 +139,7 @@ void describe(MachineSpec& spec, ParameterSet& set) {
   set.group("card", spec.card);
   set.group("cp", spec.cp);
   set.group("host", spec.host);
+  set.group("service_core", spec.service_core);
   set.group("software", spec.software);
   set.group("fault", spec.fault);
   set.group("sim", spec.sim);
@@ -157,6 +158,8 @@ void check_machine(const MachineSpec& spec) {
   if (spec.gpu.executor == Executor::sampled && spec.sampled.bodies.empty())
     throw UserError(
         "gpu.executor=sampled needs sampled.bodies=FILE, a table that stretto characterise makes");
+  if (const std::string wrong = spec.service_core.check(); !wrong.empty())
+    throw UserError("service_core: " + wrong);
   if (spec.servers > 1 && !spec.has_network())
     throw UserError("servers (" + std::to_string(spec.servers) + ") needs topology cluster");
   if (spec.gpus % spec.servers != 0) {

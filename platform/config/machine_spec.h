@@ -17,6 +17,7 @@
 #include "models/gpu/gpu_spec.h"
 #include "models/hbm/hbm_spec.h"
 #include "models/host/host.h"
+#include "models/host/service_core.h"
 #include "models/nic/nic_spec.h"
 #include "models/sampled/sampled_spec.h"
 #include "sw/include/formats/collective.h"
@@ -99,6 +100,7 @@ struct MachineSpec {
   CardSpec card;
   CpSpec cp;
   HostSpec host;
+  ServiceCoreSpec service_core;
   SoftwareSpec software;
   FaultSpec fault;
   SimSpec sim;

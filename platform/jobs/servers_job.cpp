@@ -20,10 +20,16 @@ ServersJob::ServersJob(const JobRequest& request, Memories memories)
     : Job(request, std::move(memories)), plans_(servers()), begun_(servers()) {}
 
 void ServersJob::on_nic(uint32_t server, const NicMoment& moment) {
-  if (moment.event != NicMoment::Event::entry || moment.pair < kFirstHartPair) return;
+  if (moment.event != NicMoment::Event::entry || moment.pair < kFirstServicePair) return;
   ++begun_[server].operations;
   // A put and its signal have one id, and differ in what ends the entry.
   begun_[server].ids.insert({moment.pair, moment.id});
+}
+
+void ServersJob::add_service(Host& host, uint32_t server) {
+  uint32_t thread = 0;
+  for (HostCore::Program& program : plans_[server].service_programs(host))
+    add_thread(host, fmt::format("service{}_{}", server, thread++), std::move(program));
 }
 
 uint64_t ServersJob::host_words() const {

@@ -39,6 +39,8 @@ class ServersJob : public Job, public NicWatcher {
   }
   // The server whose GPU is simulated rank `rank`, if it is the first of it; else servers().
   uint32_t server_of(uint32_t rank) const;
+  // Threads of the host that serve queues; none where harts do.
+  void add_service(Host& host, uint32_t server);
   // Laws of ShmemPlan.
   void audit_service(uint32_t server, AuditSink& sink) const;
   // From the first begin to the last end, microseconds.
@@ -51,7 +53,7 @@ class ServersJob : public Job, public NicWatcher {
     uint64_t operations = 0;
     std::set<std::pair<uint16_t, uint64_t>> ids;  // By queue pair.
   };
-  std::vector<Begun> begun_;  // For harts, by server.
+  std::vector<Begun> begun_;  // For the service, by server.
 };
 
 // Throws UserError unless the machine has that many servers, and the job all of its GPUs.

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/jobs/shmem_plan.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "models/common/error.h"
+#include "platform/base/installation.h"
 #include "platform/jobs/operands.h"
 
 namespace stretto {
 
 namespace {
+
+// Of threads of the host.
+std::string service_file() { return software_folder() + "/firmware/host_service.elf"; }
 
 template <class Value>
 Value in_memory(MemoryImage& memory, uint64_t address) {
@@ -14,24 +24,73 @@ Value in_memory(MemoryImage& memory, uint64_t address) {
   return value;
 }
 
+// Of a job's host memory, behind what its cluster has: the service, then entries.
+constexpr uint64_t kServiceOffset = 0x200000;
+constexpr uint64_t kEntriesOffset = 0x1000000;
+static_assert(kServiceOffset >= 4096 + STRETTO_CLUSTER_BYTES &&
+              kEntriesOffset + uint64_t{STRETTO_SHMEM_QUEUES} * STRETTO_SHMEM_QUEUE_BYTES <=
+                  STRETTO_HOST_JOB_BYTES);
+
+uint64_t host_memory(const JobRequest& request) {
+  return uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT |
+         STRETTO_HOST_JOB_OFFSET(request.share.number);
+}
+
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> shmem_modes() {
+  return {{"compnet", "the command processor serves queues of work-groups and drives the NIC"},
+          {kNoLockMode, "the same, and entries may leave the L2 before they are seen"},
+          {kDgpuMode, "threads of the host do, which poll queues in GPU memory over PCIe"},
+          {kDgpuHostMode, "threads of the host do; entries go to host memory over PCIe"}};
+}
+
+bool is_served_by_host(const std::string& mode) {
+  return mode == kDgpuMode || mode == kDgpuHostMode;
+}
+
+void check_service_threads(const JobRequest& request, uint32_t threads) {
+  const bool by_host = is_served_by_host(request.mode);
+  // A program has a core, too.
+  const uint32_t most = by_host ? std::min(STRETTO_SHMEM_MAX_THREADS, request.spec.host.cores - 1)
+                                : STRETTO_SHMEM_HARTS;
+  if (threads == 0 || threads > most)
+    throw UserError(fmt::format(
+        "{}: {} threads cannot serve; {} 1 to {}", request.subject(), threads,
+        by_host ? "one core of host.cores is the program's:" : "harts of the command processor do:",
+        most));
+  const uint32_t pairs = (STRETTO_NIC_PAIRS - 2 * STRETTO_CLUSTER_SERVERS) / request.spec.servers;
+  if (threads > pairs)
+    throw UserError(
+        fmt::format("{}: {} threads need more queue pairs to {} servers than a NIC has; "
+                    "at most {} threads",
+                    request.subject(), threads, request.spec.servers, pairs));
+  if (by_host) (void)ElfImage::load(service_file());
+}
 
 void ShmemPlan::place(const JobRequest& request, uint32_t server, uint32_t rank,
                       uint32_t work_groups, uint64_t data_bytes, uint64_t results_bytes,
                       MemoryPlan& layout, uint64_t arrays_bytes) {
   const uint32_t servers = request.spec.servers;
   const uint64_t words = STRETTO_SHMEM_SYNC_BYTES(work_groups);
+  by_host_ = is_served_by_host(request.mode);
+  service_core_ = request.spec.service_core;
+  if (by_host_) image_ = std::make_shared<ElfImage>(ElfImage::load(service_file()));
   list.client = client_options(request, rank);
   list.memory = memory_plan(&list.client, 4096);
   stretto_symmetric_options_t& symmetric = list.symmetric;
-  symmetric.service =
-      memory_plan_add(&list.memory, "network service", stretto_symmetric_service_bytes(servers),
-                      STRETTO_ALLOCATION_UNCACHED);
-  symmetric.queues =
-      memory_plan_add(&list.memory, "command queues",
-                      uint64_t{work_groups} * STRETTO_SHMEM_QUEUE_BYTES, STRETTO_ALLOCATION_SHARED);
+  symmetric.by_host = by_host_;
+  symmetric.threads = threads;
+  symmetric.service = by_host_ ? host_memory(request) + kServiceOffset
+                               : memory_plan_add(&list.memory, "network service",
+                                                 stretto_symmetric_service_bytes(threads, servers),
+                                                 STRETTO_ALLOCATION_UNCACHED);
+  symmetric.queues = memory_plan_add(
+      &list.memory, "command queues", uint64_t{work_groups} * STRETTO_SHMEM_QUEUE_BYTES,
+      by_host_ ? STRETTO_ALLOCATION_UNCACHED : STRETTO_ALLOCATION_SHARED);
+  if (request.mode == kDgpuHostMode) symmetric.entries = host_memory(request) + kEntriesOffset;
   symmetric.queue_count = work_groups;
-  symmetric.handle_flags = request.mode == kNoLockMode ? STRETTO_SHMEM_NO_LOCK : 0;
+  symmetric.handle_flags = request.mode == "compnet" ? 0 : STRETTO_SHMEM_NO_LOCK;
   const uint64_t heap_bytes = (words + data_bytes + STRETTO_SHARED_ALIGNMENT - 1) /
                               STRETTO_SHARED_ALIGNMENT * STRETTO_SHARED_ALIGNMENT;
   heap = memory_plan_add(&list.memory, "heap", heap_bytes, STRETTO_ALLOCATION_SHARED);
@@ -56,12 +115,34 @@ void ShmemPlan::finish(uint64_t cluster_memory, const std::vector<uint8_t>& elf,
   list.count = static_cast<uint32_t>(launches.size());
 }
 
+std::vector<HostCore::Program> ShmemPlan::service_programs(Host& host) {
+  if (!by_host_) return {};
+  host_ = &host;
+  cores_.resize(threads);
+  std::vector<HostCore::Program> programs;
+  for (uint32_t thread = 0; thread < threads; ++thread)
+    programs.push_back([this, thread](HostCore& core) {
+      const uint64_t control = list.symmetric.service + stretto_symmetric_control_offset();
+      core.wait_word(control + offsetof(stretto_shmem_control_t, run),
+                     HostCore::Condition::not_equal, 0);
+      ServiceCore service(service_core_, *image_);
+      const int status = service.run(core, control, thread);
+      cores_[thread] = service.counters();
+      if (status != 0)
+        throw CheckError(fmt::format(
+            "{}: {}", core.basename(),
+            service.output().empty() ? "the service refuses its table" : service.output()));
+    });
+  return programs;
+}
+
 stretto_shmem_counts_t ShmemPlan::counts(MemoryImage& memory) const {
   stretto_shmem_counts_t sum{};
-  for (uint32_t hart = 0; hart < STRETTO_SHMEM_MAX_HARTS; ++hart) {
-    const auto one = in_memory<stretto_shmem_counts_t>(
-        memory, list.symmetric.service + stretto_symmetric_counts_offset() +
-                    hart * sizeof(stretto_shmem_counts_t));
+  for (uint32_t thread = 0; thread < threads; ++thread) {
+    const auto one = in_memory<stretto_shmem_counts_t>(by_host_ ? host_->memory() : memory,
+                                                       list.symmetric.service +
+                                                           stretto_symmetric_counts_offset() +
+                                                           thread * sizeof(stretto_shmem_counts_t));
     sum.taken += one.taken;
     sum.ended += one.ended;
     sum.posted += one.posted;

@@ -8,6 +8,7 @@
 #include "platform/kinds/jacobi/jacobi_kind.h"
 #include "platform/kinds/l2_probe/l2_probe_kind.h"
 #include "platform/kinds/launch_probe/launch_probe_kind.h"
+#include "platform/kinds/loaded/loaded_kind.h"
 #include "platform/kinds/one_sided/one_sided_kind.h"
 #include "platform/kinds/open_shmem/open_shmem_kind.h"
 #include "platform/kinds/point_to_point/point_to_point_kind.h"
@@ -30,7 +31,8 @@ std::vector<std::shared_ptr<WorkloadKind>> workload_kinds() {
           std::make_shared<RooflineKind>(),     std::make_shared<StreamProbeKind>(),
           std::make_shared<TenantsKind>(),      std::make_shared<OneSidedKind>(),
           std::make_shared<ShmemKind>(),        std::make_shared<JacobiKind>(),
-          std::make_shared<AllReduceKind>(),    std::make_shared<OpenShmemKind>()};
+          std::make_shared<AllReduceKind>(),    std::make_shared<OpenShmemKind>(),
+          std::make_shared<LoadedKind>()};
 }
 
 }  // namespace stretto

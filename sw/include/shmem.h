@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-sided communication from kernels, with the names of OpenSHMEM 1.5. What a call asks for the
-// command processor does (ComP-Net): the call writes an entry into the queue of its work-group
-// (formats/shmem_queue.h) and, if it is a blocking one, waits for its end. PEs are servers; a host
+// One-sided communication from kernels, with the names of OpenSHMEM 1.5. What a call asks for, the
+// command processor does (ComP-Net), or threads of the host: the call writes an entry into the queue of
+// its work-group (formats/shmem_queue.h) and, if it is a blocking one, waits for its end. PEs are servers; a host
 // program opens heap and service (sw/net/symmetric.h) and hands kernels a stretto_shmem_handle_t.
 //
 // Suffix _wg: all wavefronts of a work-group call with equal arguments, and none goes on before the
@@ -40,6 +40,7 @@
 
 typedef struct shmem_ctx {
   uint64_t queue;
+  uint64_t entries;  // Where its entries are written, less STRETTO_SHMEM_FIRST.
   uint64_t heap;
   uint64_t written;    // Entries so far (CN-Q-01),
   uint64_t read;       // and the last known read index.
@@ -80,6 +81,7 @@ SHMEM_INLINE uint64_t shmem_share_(uint64_t value) { return tile_vote(shmem_acts
 SHMEM_INLINE void shmem_wg_ctx_create(shmem_ctx_t* ctx, const stretto_shmem_handle_t* handle,
                                       uint32_t work_group) {
   ctx->queue = handle->queues + (uint64_t)work_group * STRETTO_SHMEM_QUEUE_BYTES;
+  ctx->entries = handle->entries + (uint64_t)work_group * STRETTO_SHMEM_QUEUE_BYTES;
   ctx->heap = handle->heap;
   ctx->work_group = work_group;
   ctx->pe = handle->pe;
@@ -94,9 +96,9 @@ SHMEM_INLINE void shmem_wg_ctx_create(shmem_ctx_t* ctx, const stretto_shmem_hand
 SHMEM_INLINE uint32_t shmem_ctx_my_pe(const shmem_ctx_t* ctx) { return ctx->pe; }
 SHMEM_INLINE uint32_t shmem_ctx_n_pes(const shmem_ctx_t* ctx) { return ctx->pes; }
 
-SHMEM_INLINE uint64_t shmem_entry_(const shmem_ctx_t* ctx, uint64_t index) {
-  return ctx->queue + STRETTO_SHMEM_FIRST +
-         index % STRETTO_SHMEM_ENTRIES * STRETTO_SHMEM_ENTRY_BYTES;
+// Offset in the queue.
+SHMEM_INLINE uint64_t shmem_entry_(uint64_t index) {
+  return STRETTO_SHMEM_FIRST + index % STRETTO_SHMEM_ENTRIES * STRETTO_SHMEM_ENTRY_BYTES;
 }
 
 // Waits for a place in the ring (CN-Q-02), then writes the entry and announces it (CN-Q-03, -04).
@@ -109,7 +111,8 @@ SHMEM_INLINE void shmem_enqueue_(shmem_ctx_t* ctx, uint64_t state, uint64_t dest
     tile_fence(TILE_SCOPE_DEVICE);
     ctx->read = shmem_load_(index);
   }
-  const uint64_t entry = shmem_entry_(ctx, ctx->written);
+  const uint64_t entry = ctx->entries + shmem_entry_(ctx->written);
+  if (ctx->entries != ctx->queue) shmem_store_(ctx->queue + shmem_entry_(ctx->written), state);
   shmem_store_(entry + offsetof(stretto_shmem_entry_t, destination), destination);
   shmem_store_(entry + offsetof(stretto_shmem_entry_t, source), source);
   shmem_store_(entry + offsetof(stretto_shmem_entry_t, bytes), bytes);
@@ -126,7 +129,7 @@ SHMEM_INLINE void shmem_enqueue_(shmem_ctx_t* ctx, uint64_t state, uint64_t dest
 
 // Waits until the entry written last has ended; what it has brought can be read. Returns its value.
 SHMEM_INLINE uint64_t shmem_end_(shmem_ctx_t* ctx, uint64_t state) {
-  const uint64_t entry = shmem_entry_(ctx, ctx->written - 1);
+  const uint64_t entry = ctx->queue + shmem_entry_(ctx->written - 1);
   tile_wait_until(entry, TILE_NE | TILE_WAIT_DEVICE, state);
   tile_fence(TILE_SCOPE_SYSTEM);
   const uint32_t status = (uint32_t)shmem_load_(entry) & 0xFF;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symmetric memory: a host program's side of sw/include/shmem.h. It joins the cluster, gives harts
-// of its GPU's command processor queue pairs to all other servers, and starts their network
-// service. From then on kernels and harts communicate alone, until the program closes.
+// of its GPU's command processor, or threads of the host, queue pairs to all other servers, and
+// starts the service of command queues. From then on kernels and service communicate alone, until
+// the program closes.
 //
 // One PE a server, and one GPU of it. Order of calls: stretto_symmetric_open at all servers;
 // kernels with `handle`; stretto_symmetric_barrier; stretto_symmetric_close, all kernels having
@@ -22,8 +23,13 @@ typedef struct stretto_symmetric_options {
   stretto_cluster_options_t cluster;  // `heap`: of the GPU, class SHARED, a multiple of 128.
   stretto_client_t* client;           // Of the GPU,
   stretto_stream_t* stream;           // where packets for the service go.
-  uint64_t service;      // stretto_symmetric_service_bytes() of the GPU, class UNCACHED.
-  uint64_t queues;       // queue_count x STRETTO_SHMEM_QUEUE_BYTES of the GPU, class SHARED.
+  int by_host;                        // Threads of the host serve (sw/host_service), else harts.
+  uint32_t threads;                   // So many; of harts 1 .. STRETTO_SHMEM_HARTS.
+  uint64_t service;  // stretto_symmetric_service_bytes() of the GPU, class UNCACHED; by_host: of
+                     // the host, zero.
+  uint64_t queues;   // queue_count x STRETTO_SHMEM_QUEUE_BYTES of the GPU, class SHARED; by_host:
+                     // UNCACHED.
+  uint64_t entries;  // by_host: as much of the host, zero, for entries; or 0: in `queues`.
   uint32_t queue_count;  // 1 .. STRETTO_SHMEM_QUEUES: work-groups that communicate at a time.
   uint32_t poll_rounds;  // See stretto_shmem_table_t; at least 1.
   uint32_t handle_flags;
@@ -37,10 +43,12 @@ typedef struct stretto_symmetric {
   char error[200];
 } stretto_symmetric_t;
 
-// Of the service, among so many PEs.
-uint64_t stretto_symmetric_service_bytes(uint32_t pes);
-// Where in it the counts of harts are (stretto_shmem_counts_t), when the service has stopped.
+// Of a service of so many threads, among so many PEs.
+uint64_t stretto_symmetric_service_bytes(uint32_t threads, uint32_t pes);
+// Where in it the counts of threads are (stretto_shmem_counts_t), when the service has stopped; and
+// the stretto_shmem_control_t that threads of the host look at.
 uint64_t stretto_symmetric_counts_offset(void);
+uint64_t stretto_symmetric_control_offset(void);
 
 // Returns when all servers have opened theirs. The heap's first STRETTO_SHMEM_SYNC_BYTES are its
 // own from here on. A status of the driver or STRETTO_ERROR_STATE; `error` says what.

@@ -5,6 +5,8 @@
 // the firmware must be found out.
 #include <catch2/catch.hpp>
 
+#include <filesystem>
+
 #include "tests/support/run_json.h"
 
 using namespace stretto::test;
@@ -126,7 +128,7 @@ TEST_CASE("a get of a work-group takes what its parts add up to, to the femtosec
   };
   CHECK(added("enqueue") == Approx(0).margin(1));
   CHECK(added("detect") == Approx(0).margin(100));
-  CHECK(added("service") == Approx(200).margin(1));
+  CHECK(added("service") == Approx(200).margin(2));  // Stamped in whole nanoseconds.
   CHECK(added("fetch") == Approx(400).margin(40));
   CHECK(added("remote") == Approx(400).margin(40));
 }
@@ -162,6 +164,78 @@ TEST_CASE("harts that poll for nothing are no progress") {
         "no progress in 300000 ns");
 }
 
+TEST_CASE("threads of the host serve the same kernels, from GPU memory and from their own",
+          "[CN-HOST-01][CN-HOST-02][CN-HOST-03][CN-HOST-04]") {
+  const RunResult by_harts = run_correctly(kExchange);
+  for (const char* const mode : {"--mode dgpu ", "--mode dgpu-host "}) {
+    CAPTURE(mode);
+    const RunResult run = run_correctly(kExchange + mode);
+    CHECK(run.at("kernel_sha256") == by_harts.at("kernel_sha256"));
+    CHECK(at_pe(run, 0, "entries") == at_pe(by_harts, 0, "entries"));
+    run_correctly(kExchange + mode + "--set shmem.threads=1 --set shmem.bytes=4099");
+    run_correctly(kExchange + mode + "--set shmem.threads=5 --set shmem.bytes=8");
+    run_correctly(kLitmus + mode);
+    const std::string small = kExchange + mode + "--set shmem.rounds=3 ";
+    const RunResult one = run_correctly(small);
+    for (const char* const way : {"--set sim.threads=2", "--set sim.window_ns=7",
+                                  "--set sim.reverse_elaboration=true", "--impl all=rtl"}) {
+      CAPTURE(way);
+      const RunResult other = run_correctly(small + way);
+      CHECK(other.text("digest") == one.text("digest"));
+      CHECK(other.at("job") == one.at("job"));
+    }
+    fails(kOutside + mode, "service0_");
+    fails(kOutside + mode, ": get of 1000 bytes, PE 1 at 0x");
+    fails(kOutside + mode, ": remote key does not allow it");
+    run_correctly(kOutside + mode + "--set shmem.return_errors=true");
+  }
+}
+
+TEST_CASE(
+    "ways over PCIe are where the queue lies: entries of GPU memory are loaded word by word") {
+  const auto added = [](const std::string& mode, const char* part) {
+    const std::string get =
+        "compnet/get --impl all=model --set one_sided.messages=0 --set one_sided.rounds=16 --set "
+        "one_sided.max_bytes=8 --mode " +
+        mode;
+    const auto of = [&](const std::string& more) {
+      const RunResult run = run_correctly(get + more);
+      const auto& size = run.at("job.sizes").as_array()[0];
+      uint64_t sum = 0;
+      for (const auto& each : size.at("parts_fs").as_object())
+        sum += each.value().to_number<uint64_t>();
+      CHECK(sum == size.at("latency_fs").to_number<uint64_t>());
+      return size.at("parts_fs").at(part).to_number<double>() / 1e6;
+    };
+    return of(" --set pcie.latency_ns=225") - of("");
+  };
+  // A read over PCIe passes two links twice, a posted write two. A get: three words behind the
+  // state of its entry, and the doorbell.
+  CHECK(added("dgpu", "service") == Approx(3 * 400 + 200).margin(160));
+  CHECK(added("dgpu-host", "service") == Approx(200).margin(10));
+  CHECK(added("dgpu-host", "detect") == Approx(200).margin(20));
+}
+
+TEST_CASE("threads of the host that poll for nothing are no progress") {
+  namespace fs = std::filesystem;
+  const std::string sw = STRETTO_BUILD_DIR "/sw";
+  for (const char* const mode : {"--mode dgpu ", "--mode dgpu-host "}) {
+    const Scratch scratch;
+    const std::string own = scratch.path + "/sw";
+    fs::create_directories(own + "/firmware");
+    fs::create_directory_symlink(sw + "/kernels", own + "/kernels");
+    fs::create_symlink(sw + "/firmware/main.elf", own + "/firmware/main.elf");
+    fs::create_symlink(sw + "/firmware/host_service_skip.elf", own + "/firmware/host_service.elf");
+    const Finished finished = run_stretto(
+        "run " + kExchange + mode + "--set shmem.rounds=0 --set sim.progress_limit_us=300 --out " +
+            scratch.path + "/r",
+        "env STRETTO_SW=" + own + " timeout 300");
+    INFO(finished.output);
+    CHECK(finished.status == 1);
+    CHECK(finished.says("no progress in 300000 ns"));
+  }
+}
+
 TEST_CASE("what does not fit is refused in a line that says what does") {
   const auto refused = [](const std::string& arguments, const std::string& text) {
     const Finished finished = run_somewhere(arguments);
@@ -176,4 +250,9 @@ TEST_CASE("what does not fit is refused in a line that says what does") {
           "needs topology=cluster and servers of 3 to 32");
   refused("compnet/shmem --set shmem.work_groups=481", "the GPU has room for 480");
   refused("compnet/get --mode compnet --set one_sided.memory=host", "is for mode cpu");
+  refused("compnet/get --mode compnet --set one_sided.threads=3",
+          "3 threads cannot serve; harts of the command processor do: 1 to 2");
+  refused("compnet/get --mode dgpu --set one_sided.threads=16",
+          "16 threads cannot serve; one core of host.cores is the program's: 1 to 15");
+  refused("compnet/get --mode dgpu --set service_core.l1_kib=48", "service_core: l1_kib (48)");
 }

@@ -81,6 +81,7 @@ class AllReduceJob final : public ServersJob {
         return shmem_list_run(&plans_[server].list, ops, error);
       });
     });
+    if (!is_launched_) add_service(host, server);
   }
 
   CheckReport check() const override {
@@ -290,6 +291,8 @@ const KindInfo& AllReduceKind::info() const {
       .sentence = "The sum of arrays over servers, at each, by rings.",
       .modes = {{"compnet", "one kernel; its work-groups ask the command processor for transfers"},
                 {kNoLockMode, "the same, and entries may leave the L2 before they are seen"},
+                {kDgpuMode, "one kernel; its work-groups ask threads of the host, by GPU memory"},
+                {kDgpuHostMode, "the same, by host memory"},
                 {kInterKernel, "a ring of host programs, which send and launch kernels that add"}},
       .spans_servers = true};
   return info;

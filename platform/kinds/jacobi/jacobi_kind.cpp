@@ -63,6 +63,7 @@ class JacobiJob final : public ServersJob {
         return shmem_list_run(&plans_[server].list, ops, error);
       });
     });
+    if (!is_launched_) add_service(host, server);
   }
 
   CheckReport check() const override {
@@ -291,6 +292,8 @@ const KindInfo& JacobiKind::info() const {
       .sentence = "Relaxation of a grid over servers: halos to neighbours, residuals of all.",
       .modes = {{"compnet", "one kernel; its work-groups ask the command processor for transfers"},
                 {kNoLockMode, "the same, and entries may leave the L2 before they are seen"},
+                {kDgpuMode, "one kernel; its work-groups ask threads of the host, by GPU memory"},
+                {kDgpuHostMode, "the same, by host memory"},
                 {kInterKernel, "a kernel an iteration; host programs send and receive in between"}},
       .spans_servers = true};
   return info;

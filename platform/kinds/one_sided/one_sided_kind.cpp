@@ -31,8 +31,8 @@ constexpr uint64_t kHostHeap = 0x200000;  // In the job's host memory, behind wh
 static_assert(kHostHeap >= STRETTO_HOST_JOB_WORDS * 8 + STRETTO_CLUSTER_BYTES);
 
 constexpr uint64_t kSyncBytes = STRETTO_SHMEM_SYNC_BYTES(1);
-// Of an operation in the firmware (net_service.c): the last one of an entry of queue 0.
-constexpr uint64_t hart_id(uint64_t entry) { return entry << 32 | 1u << 16; }
+// Of an operation of the service (queue_service.c): the last one of an entry of queue 0.
+constexpr uint64_t service_id(uint64_t entry) { return entry << 32 | 1u << 16; }
 
 bool by_kernels(const std::string& mode) { return mode != "cpu"; }
 
@@ -97,6 +97,7 @@ class OneSidedJob final : public Job, public NicWatcher {
         devices_(servers_) {
     if (by_kernels_) elf_ = kernel_file("shmem_probe");
     for (uint32_t server = 0; server < servers_; ++server) {
+      devices_[server].shmem.threads = kind.threads;
       if (by_kernels_)
         devices_[server].shmem.place(request, server, rank_of(server), 1, heap_.total(),
                                      heap_.bytes.size() * stamp_bytes(), layouts_[rank_of(server)]);
@@ -132,6 +133,9 @@ class OneSidedJob final : public Job, public NicWatcher {
         return one_sided_run(&parameters_[server], ops, &results_[server], error);
       });
     });
+    uint32_t thread = 0;
+    for (HostCore::Program& program : devices_[server].shmem.service_programs(host))
+      add_thread(host, fmt::format("service{}_{}", server, thread++), std::move(program));
   }
 
   void on_nic(uint32_t server, const NicMoment& moment) override { log_.add(server, moment); }
@@ -353,7 +357,7 @@ class OneSidedJob final : public Job, public NicWatcher {
         server, stamps_of(server, size) + round * sizeof(shmem_probe_stamp_t));
   }
   uint64_t id_of(uint32_t server, uint32_t size, uint32_t round) const {
-    return by_kernels_ ? hart_id(stamp(server, size, round).entry) : one_sided_id(size, round);
+    return by_kernels_ ? service_id(stamp(server, size, round).entry) : one_sided_id(size, round);
   }
 
   // Every entry is taken once, ends once, and is one operation of the NIC.
@@ -366,7 +370,7 @@ class OneSidedJob final : public Job, public NicWatcher {
       for (uint32_t round = 0; round < p.rounds; ++round)
         well += stamp(server, size, round).failed == 0;
     }
-    const auto [begun, different] = log_.begun(server, kFirstHartPair);
+    const auto [begun, different] = log_.begun(server, kFirstServicePair);
     const ShmemPlan& shmem = devices_[server].shmem;
     MemoryImage& memory = *memories_[rank_of(server)];
     shmem.audit(memory, begun, different, sink);
@@ -384,7 +388,7 @@ class OneSidedJob final : public Job, public NicWatcher {
         for (uint32_t round = 0; round < kind_.rounds; ++round) {
           const shmem_probe_stamp_t one = stamp(actor.server, size, round);
           if (one.ended == 0) continue;
-          log_.asker(actor.server, hart_id(one.entry)) = {
+          log_.asker(actor.server, service_id(one.entry)) = {
               clock.edge(one.call), clock.edge(one.written), one.taken_ns * kNanosecond,
               clock.edge(one.ended)};
         }
@@ -487,28 +491,39 @@ void OneSidedKind::describe(ParameterSet& set) {
   set.number("total_bytes", total_bytes, 1, 1u << 30,
              "Bytes of a rate, as far as that is more than one operation.");
   set.number("poll_rounds", poll_rounds, 1, 1000,
-             "compnet: rounds of a hart over its queues to one look at completions (CN-U06).");
+             "Not cpu: rounds of a thread over its queues to one look at completions (CN-U06).");
+  set.number("threads", threads, 1, STRETTO_SHMEM_MAX_THREADS,
+             "Not cpu: harts, or threads of the host, that serve queues (CN-U07).");
 }
 
 std::string OneSidedKind::first_error() const {
   return max_bytes < min_bytes ? "needs max_bytes that is not below min_bytes" : "";
 }
 
+namespace {
+
+std::vector<std::pair<std::string, std::string>> modes() {
+  std::vector<std::pair<std::string, std::string>> all = {
+      {"cpu", "host programs post work to the NIC and poll its completions"}};
+  for (auto& mode : shmem_modes()) all.push_back(std::move(mode));
+  return all;
+}
+
+}  // namespace
+
 const KindInfo& OneSidedKind::info() const {
   static const KindInfo info{
       .name = "one_sided",
       .sentence = "Servers that read or write the memory of others: latency in parts, and rate.",
-      .modes = {{"cpu", "host programs post work to the NIC and poll its completions"},
-                {"compnet", "a work-group asks the command processor, which drives the NIC"},
-                {"compnet-nolock", "the same, and entries may leave the L2 before they are seen"}},
+      .modes = modes(),
       .spans_servers = true};
   return info;
 }
 
 std::map<std::string, uint64_t> OneSidedKind::shape() const {
-  return {{"min_bytes", min_bytes},     {"max_bytes", max_bytes},    {"factor", factor},
-          {"rounds", rounds},           {"messages", messages},      {"window", window},
-          {"total_bytes", total_bytes}, {"poll_rounds", poll_rounds}};
+  return {{"min_bytes", min_bytes},     {"max_bytes", max_bytes},     {"factor", factor},
+          {"rounds", rounds},           {"messages", messages},       {"window", window},
+          {"total_bytes", total_bytes}, {"poll_rounds", poll_rounds}, {"threads", threads}};
 }
 
 void OneSidedKind::check(const JobRequest& request) const {
@@ -528,6 +543,7 @@ void OneSidedKind::check(const JobRequest& request) const {
                       "in GPU memory",
                       request.subject()));
     check_kernels("shmem_probe", {"shmem_probe"});
+    check_service_threads(request, threads);
   }
   if (memory == OneSidedMemory::gpu) {
     check_memory(request, heap.total() + kPage, "the heap", heap.total(), "one_sided.max_bytes");

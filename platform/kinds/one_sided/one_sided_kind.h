@@ -40,6 +40,7 @@ class OneSidedKind final : public WorkloadKind {
   uint32_t window = 8;
   uint32_t total_bytes = 16 << 20;
   uint32_t poll_rounds = 4;  // CN-U06.
+  uint32_t threads = 2;      // CN-U07.
 };
 
 }  // namespace stretto

@@ -63,6 +63,7 @@ class OpenShmemJob final : public ServersJob {
         return shmem_list_run(&plans_[server].list, ops, error);
       });
     });
+    add_service(host, server);
   }
 
   CheckReport check() const override {
@@ -261,8 +262,7 @@ const KindInfo& OpenShmemKind::info() const {
   static const KindInfo info{
       .name = "open_shmem",
       .sentence = "Programs over OpenSHMEM as users write them, and what each must leave.",
-      .modes = {{"compnet", "the command processor serves their queues and drives the NIC"},
-                {kNoLockMode, "the same, and entries may leave the L2 before they are seen"}},
+      .modes = shmem_modes(),
       .spans_servers = true};
   return info;
 }

@@ -78,10 +78,13 @@ class ShmemJob final : public Job, public NicWatcher {
         return shmem_list_run(&plans_[server].list, ops, error);
       });
     });
+    uint32_t thread = 0;
+    for (HostCore::Program& program : plans_[server].service_programs(host))
+      add_thread(host, fmt::format("service{}_{}", server, thread++), std::move(program));
   }
 
   void on_nic(uint32_t server, const NicMoment& moment) override {
-    if (moment.event != NicMoment::Event::entry || moment.pair < kFirstHartPair) return;
+    if (moment.event != NicMoment::Event::entry || moment.pair < kFirstServicePair) return;
     ++begun_[server];
     // A put and its signal have one id, and differ in what ends the entry.
     ids_[server].insert({moment.pair, moment.id});
@@ -150,6 +153,7 @@ class ShmemJob final : public Job, public NicWatcher {
 
   void plan(uint32_t pe) {
     ShmemPlan& plan = plans_[pe];
+    plan.threads = kind_.threads;
     plan.place(request_, pe, rank_of(pe), kind_.work_groups, data_.total,
                kind_.work_groups * sizeof(shmem_exchange_result_t), layouts_[rank_of(pe)]);
     if (kind_.return_errors) plan.list.symmetric.table_flags = STRETTO_SHMEM_RETURN_ERRORS;
@@ -277,7 +281,9 @@ void ShmemKind::describe(ParameterSet& set) {
   set.number("bytes", bytes, 8, 1u << 24, "Of a put or get.");
   set.number("rounds", rounds, 0, 10'000, "exchange: puts that nobody waits for, first.");
   set.number("poll_rounds", poll_rounds, 1, 1000,
-             "Rounds of a hart over its queues to one look at completions (CN-U06).");
+             "Rounds of a thread over its queues to one look at completions (CN-U06).");
+  set.number("threads", threads, 1, STRETTO_SHMEM_MAX_THREADS,
+             "Harts, or threads of the host, that serve queues (CN-U07).");
   set.flag("return_errors", return_errors,
            "What fails is told to the work-group, instead of ending the run.");
 }
@@ -288,8 +294,7 @@ const KindInfo& ShmemKind::info() const {
   static const KindInfo info{
       .name = "shmem",
       .sentence = "Work-groups use every call of shmem.h; what each must leave is checked.",
-      .modes = {{"compnet", "the command processor serves their queues and drives the NIC"},
-                {kNoLockMode, "the same, and entries may leave the L2 before they are seen"}},
+      .modes = shmem_modes(),
       .spans_servers = true};
   return info;
 }
@@ -298,7 +303,8 @@ std::map<std::string, uint64_t> ShmemKind::shape() const {
   return {{"work_groups", work_groups},
           {"bytes", bytes},
           {"rounds", rounds},
-          {"poll_rounds", poll_rounds}};
+          {"poll_rounds", poll_rounds},
+          {"threads", threads}};
 }
 
 void ShmemKind::check(const JobRequest& request) const {
@@ -316,6 +322,7 @@ void ShmemKind::check(const JobRequest& request) const {
     throw UserError(
         fmt::format("{}: shmem.work_groups ({}) wait for each other, and the GPU has room for {}",
                     request.subject(), work_groups, room));
+  check_service_threads(request, threads);
   check_kernels(kFile, {"shmem_exchange", "shmem_litmus", "shmem_outside"});
   const DataPlan data(*this);
   check_memory(request,

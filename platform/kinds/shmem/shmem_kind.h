@@ -32,6 +32,7 @@ class ShmemKind final : public WorkloadKind {
   uint32_t bytes = 1000;
   uint32_t rounds = 70;      // More than a queue has entries.
   uint32_t poll_rounds = 4;  // CN-U06.
+  uint32_t threads = 2;      // CN-U07.
   bool return_errors = false;
 };
 

@@ -26,11 +26,13 @@ static void store(void* context, uint64_t address, uint64_t value) {
   mmio_write64(address, value);
 }
 
+// The last word first: it is the one that tells that a completion is there, all of it. A processor
+// without acquire loads the words one after the other while the NIC writes.
 static void read_bytes(void* context, uint64_t address, void* data, uint64_t bytes) {
   (void)context;
   uint64_t* words = data;
   fence_acquire();
-  for (uint64_t i = 0; i < bytes / 8; ++i) words[i] = mmio_read64(address + 8 * i);
+  for (uint64_t i = bytes / 8; i-- > 0;) words[i] = mmio_read64(address + 8 * i);
 }
 
 static uint64_t wait_word(void* context, uint64_t address, stretto_wait_t condition,

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Network service (ComP-Net 4.2.1): serves the command queues of work-groups
-// (formats/shmem_queue.h) by the NIC of the server. Hart h has queues h, h + H, ... and, to each
-// other PE, a queue pair, so that harts share nothing but start and stop. A host program has
-// registered memory and connected the queue pairs (sw/net/symmetric.h); from then on the harts
-// drive the NIC alone.
+// Network service (ComP-Net 4.2.1): harts serve the command queues of work-groups
+// (sw/net/queue_service.h) beside packets and interrupts. They share nothing but start and stop.
 //
 // While it runs, harts do not sleep: both go round their queues until an interrupt is pending,
 // serve that as ever, and go on. Who starts nothing pays nothing.
@@ -29,8 +26,6 @@ bool net_service_runs(const shared_t* shared, unsigned hart);
 // Makes rounds until an enabled interrupt is pending, `until` (CLINT_NEVER: nothing) has come, or
 // there are none to make.
 void net_service_serve(const shared_t* shared, unsigned hart, uint64_t until);
-// One of these; for tests.
-void net_service_round(unsigned hart);
 
 #ifdef __cplusplus
 }

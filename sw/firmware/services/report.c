@@ -142,7 +142,7 @@ void report_send_failure(uint64_t request, const char* why) {
   end_run(((uint64_t)FAIL_SEND << 1) | 1);
 }
 
-void report_network_failure(const network_failure_t* failure) {
+void report_network_failure(const queue_service_failure_t* failure) {
   static const char* const names[] = {"operation", "put", "get", "fetch-add", "compare-swap"};
   begin();
   labelled("work-group ", failure->work_group);

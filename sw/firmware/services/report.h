@@ -5,6 +5,7 @@
 
 #include "sw/firmware/hal/gpu.h"
 #include "sw/firmware/hal/mmio.h"
+#include "sw/net/queue_service.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,15 +50,7 @@ void report_dma_error(uint32_t errors, uint64_t info);
 __attribute__((noreturn)) void report_send_failure(uint64_t request, const char* why);
 // Prints "firmware: gpu 0: work-group 3: get of 64 bytes, PE 1 at 0x..., here at 0x...: WHY" and
 // ends the run with FAIL_NETWORK.
-typedef struct network_failure {
-  uint32_t work_group;
-  uint32_t operation;  // STRETTO_NIC_*.
-  uint32_t pe;
-  uint64_t bytes;
-  uint64_t remote, local;  // 0: has not come so far.
-  const char* why;
-} network_failure_t;
-__attribute__((noreturn)) void report_network_failure(const network_failure_t* failure);
+__attribute__((noreturn)) void report_network_failure(const queue_service_failure_t* failure);
 // Prints "firmware: gpu 3: TEXT" and ends the run.
 __attribute__((noreturn)) void report_fail(fail_code_t code, const char* text);
 

@@ -3,15 +3,21 @@
 // a work-group asks for an operation on the memory of another server, and is told of its end. C
 // (firmware, kernels), C and C++ (host programs). Who uses them: sw/include/shmem.h.
 //
-// A queue belongs to one work-group at a time and lies in memory of its GPU, of class SHARED: first
-// a sector of the work-group, then one of the service, then a ring of entries of one sector each.
+// A queue belongs to one work-group at a time: first a sector of the work-group, then one of the
+// service, then a ring of entries of one sector each. It lies in memory of its GPU: of class SHARED
+// where harts of the command processor serve it, UNCACHED where threads of the host do.
 //   work-group  writes words 1 to 6 of entry n % STRETTO_SHMEM_ENTRIES, then word 0 with status
 //               READY, by tile.llc_store or tile.locked_store: behind the others, at device scope
-//   service     polls word 0 of the next entry, takes it, and writes words 0 and 1 at once when it has
-//               ended: status DONE or a failure, and a value
+//   service     polls word 0 of the next entry, takes it, and when it has ended writes words 1 and 0:
+//               a value, and status DONE or a failure
 // An entry whose status is not READY is the work-group's. The read index lags by at most one:
 // entries below it have their last word 0, so the work-group may write their places again. The
 // service takes entries of a queue in order. Behind one that waits (BLOCKING, QUIET) it takes none.
+//
+// Entries may lie elsewhere than the rest, in host memory, where a work-group can write and not
+// read: `entries` and `queues` of handle and table differ then. What the work-group reads stays in
+// GPU memory: it first stores word 0 of the entry in the queue, which the service answers, and then
+// writes the entry. The service clears word 0 of what it has taken.
 #ifndef STRETTO_SW_INCLUDE_FORMATS_SHMEM_QUEUE_H_
 #define STRETTO_SW_INCLUDE_FORMATS_SHMEM_QUEUE_H_
 
@@ -73,12 +79,13 @@ static inline uint64_t stretto_shmem_state(uint32_t operation, uint32_t flags, u
 }
 
 #define STRETTO_SHMEM_ENTRY_BYTES 64u
-#define STRETTO_SHMEM_ENTRIES 64u   // CN-Q-09.
-#define STRETTO_SHMEM_QUEUES 1024u  // Of a GPU.
-#define STRETTO_SHMEM_MAX_PES 32u   // Servers of a machine.
-#define STRETTO_SHMEM_MAX_HARTS 2u  // That serve.
-#define STRETTO_SHMEM_WRITTEN 0u    // Offsets in a queue. Sector of the work-group: entries so far,
-#define STRETTO_SHMEM_BARRIERS 8u   // barriers so far,
+#define STRETTO_SHMEM_ENTRIES 64u      // CN-Q-09.
+#define STRETTO_SHMEM_QUEUES 1024u     // Of a GPU.
+#define STRETTO_SHMEM_MAX_PES 32u      // Servers of a machine.
+#define STRETTO_SHMEM_MAX_THREADS 16u  // That serve: harts of a command processor, or the host's.
+#define STRETTO_SHMEM_HARTS 2u         // Of these, harts.
+#define STRETTO_SHMEM_WRITTEN 0u   // Offsets in a queue. Sector of the work-group: entries so far,
+#define STRETTO_SHMEM_BARRIERS 8u  // barriers so far,
 #define STRETTO_SHMEM_EXCHANGES 16u  // words exchanged so far; kept from one kernel to the next.
 #define STRETTO_SHMEM_READ 64u       // Sector of the service: read index.
 #define STRETTO_SHMEM_FIRST 128u     // Entries.
@@ -95,8 +102,9 @@ static inline uint64_t stretto_shmem_state(uint32_t operation, uint32_t flags, u
 
 // What kernels need to know, in their arguments.
 typedef struct stretto_shmem_handle {
-  uint64_t queues;  // Queue w is that of work-group w.
-  uint64_t heap;    // Of this PE; multiple of 128, class SHARED.
+  uint64_t queues;   // Queue w is that of work-group w,
+  uint64_t entries;  // and its entries are at this address + their offset in `queues`.
+  uint64_t heap;     // Of this PE; multiple of 128, class SHARED.
   uint32_t pe;
   uint32_t pes;
   uint32_t queue_count;
@@ -104,8 +112,9 @@ typedef struct stretto_shmem_handle {
 } stretto_shmem_handle_t;
 #define STRETTO_SHMEM_NO_LOCK 1u  // Entries are announced without keeping them in the L2.
 
-// What a hart has for itself, in memory of its GPU that harts do not cache in the L2.
-typedef struct stretto_shmem_hart {
+// What a thread of the service has for itself, in memory that it polls: of the GPU, not cached in the
+// L2, or of the host.
+typedef struct stretto_shmem_thread {
   uint64_t completions;  // Completion queue.
   uint64_t rings;        // Of each PE two, send then receive; none of the own PE is used.
   uint64_t result;       // Word that the NIC writes results of atomics to,
@@ -113,9 +122,10 @@ typedef struct stretto_shmem_hart {
   uint32_t completion_queue;  // Numbers of the NIC: of the completion queue,
   uint32_t first_pair;        // of the queue pair to PE 0; that to PE p is first_pair + p,
   uint32_t page;              // and of its doorbell page.
-} stretto_shmem_hart_t;
+} stretto_shmem_thread_t;
 
-// What the service is told, in the same memory, before it starts (STRETTO_OP_NET_START).
+// What the service is told, in the same memory, before it starts (STRETTO_OP_NET_START, or
+// stretto_shmem_control_t). Thread t serves queues t, t + threads, ...
 typedef struct stretto_shmem_table {
   uint64_t queues;
   uint32_t queue_count;       // 1 .. STRETTO_SHMEM_QUEUES.
@@ -126,10 +136,12 @@ typedef struct stretto_shmem_table {
   uint32_t completions_log2;  // and of a completion queue.
   uint64_t heap;
   uint32_t heap_key;
-  uint32_t flags;   // STRETTO_SHMEM_RETURN_ERRORS.
-  uint64_t counts;  // A stretto_shmem_counts_t for each hart, written when the service stops.
-  uint64_t reserved;
-  stretto_shmem_hart_t hart[STRETTO_SHMEM_MAX_HARTS];
+  uint32_t flags;    // STRETTO_SHMEM_RETURN_ERRORS.
+  uint64_t counts;   // A stretto_shmem_counts_t for each thread, written when the service stops.
+  uint64_t entries;  // As in the handle, but as the service names them.
+  uint32_t threads;  // 1 .. STRETTO_SHMEM_MAX_THREADS.
+  uint32_t reserved;
+  stretto_shmem_thread_t thread[STRETTO_SHMEM_MAX_THREADS];
   struct {
     uint64_t heap;
     uint64_t key;
@@ -138,7 +150,15 @@ typedef struct stretto_shmem_table {
 #define STRETTO_SHMEM_RETURN_ERRORS \
   1u  // A failure is told to the work-group alone; else it ends the run.
 
-// What a hart has done since the service started.
+// Start and stop of threads of the host, words of its memory, zero at first.
+typedef struct stretto_shmem_control {
+  uint64_t run;  // Address of the table; 0: stop when all that was taken has ended.
+  // STRETTO_SHMEM_SERVES, then STRETTO_SHMEM_STOPPED, or a negative status.
+  uint64_t state[STRETTO_SHMEM_MAX_THREADS];
+} stretto_shmem_control_t;
+enum { STRETTO_SHMEM_SERVES = 1, STRETTO_SHMEM_STOPPED = 2 };
+
+// What a thread has done since the service started.
 typedef struct stretto_shmem_counts {
   uint64_t taken;      // Entries,
   uint64_t ended;      // of these those whose word 0 was written.
@@ -152,10 +172,11 @@ typedef struct stretto_shmem_counts {
 STRETTO_SHMEM_STATIC_ASSERT(sizeof(stretto_shmem_entry_t) == STRETTO_SHMEM_ENTRY_BYTES,
                             "one sector");
 STRETTO_SHMEM_STATIC_ASSERT(STRETTO_SHMEM_QUEUE_BYTES % 128 == 0, "whole lines");
-STRETTO_SHMEM_STATIC_ASSERT(sizeof(stretto_shmem_hart_t) == 40 &&
-                                sizeof(stretto_shmem_handle_t) == 32 &&
+STRETTO_SHMEM_STATIC_ASSERT(sizeof(stretto_shmem_thread_t) == 40 &&
+                                sizeof(stretto_shmem_handle_t) == 40 &&
                                 sizeof(stretto_shmem_counts_t) == 64 &&
-                                sizeof(stretto_shmem_table_t) == 64 + 2 * 40 + 32 * 16,
-                            "read by harts and kernels");
+                                sizeof(stretto_shmem_control_t) == 136 &&
+                                sizeof(stretto_shmem_table_t) == 72 + 16 * 40 + 32 * 16,
+                            "read by services and kernels");
 
 #endif  // STRETTO_SW_INCLUDE_FORMATS_SHMEM_QUEUE_H_

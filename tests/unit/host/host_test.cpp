@@ -126,6 +126,28 @@ struct Bench {
 };
 
 TEST_CASE(
+    "a load of device memory finds what was written before it, and takes the way there and back") {
+  Bench bench;
+  uint64_t first = 0, second = 0;
+  Time took = 0;
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    const uint64_t value = 0x1122'3344'5566'7788;
+    core.write(address_in(0, 0x4000), &value, 8);
+    first = core.load_device(address_in(0, 0x4000), 8);
+    const Time begin = core.now();
+    second = core.load_device(address_in(0, 0x4004), 4);
+    took = core.now() - begin;
+    CHECK(core.unchanged_until() >= core.now() + 500 * kNanosecond);
+  });
+  bench.run();
+  CHECK(first == 0x1122'3344'5566'7788);
+  CHECK(second == 0x1122'3344);
+  CHECK(took >= 2 * 600 * kNanosecond);
+  CHECK(took < (2 * 600 + 200) * kNanosecond);
+  CHECK(bench.violations() == 0);
+}
+
+TEST_CASE(
     "a posted write arrives after CPU time, serialisation and latency, and costs the caller CPU "
     "time only") {
   Bench bench;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: what service do many work-groups get that use the memory of another server at a time, by
+// harts and by threads of the host? Data and laws are checked by the kind: entries written = taken =
+// ended, operations asked for = posted = begun by the NIC = completed, every one ended well.
+#include <catch2/catch.hpp>
+
+#include "tests/support/run_json.h"
+
+using namespace stretto::test;
+
+namespace {
+
+const std::string kLoaded = "compnet/loaded --impl all=model ";
+
+double blocking(const RunResult& run, const char* what) {
+  return run.at("job.blocking").at(what).to_number<double>();
+}
+
+}  // namespace
+
+TEST_CASE("480 work-groups that all wait are served, in each design",
+          "[CN-Q-06][CN-Q-08][CN-Q-09]") {
+  // Threads that load queues over PCIe serve worst, the more queues each has (CN-R32).
+  const RunResult harts = run_correctly(kLoaded + "--set loaded.rounds=1"),
+                  bus = run_correctly(kLoaded + "--mode dgpu --set loaded.rounds=1"),
+                  host = run_correctly(kLoaded + "--mode dgpu-host --set loaded.rounds=1");
+  for (const RunResult* run : {&harts, &bus, &host}) {
+    CHECK(run->at("job.operations").to_number<uint64_t>() == 480);
+    CHECK(run->at("job.entries").to_number<uint64_t>() == 480 * 2);  // With the quiet at the end.
+    CHECK(run->at("kernel_sha256") == harts.at("kernel_sha256"));
+  }
+  CHECK(blocking(bus, "span_us") > 2 * blocking(harts, "span_us"));
+  const RunResult more =
+      run_correctly(kLoaded + "--mode dgpu --set loaded.rounds=1 --set loaded.threads=8");
+  CHECK(blocking(more, "span_us") < blocking(bus, "span_us") / 2);
+}
+
+TEST_CASE("an operation of a loaded service costs the NIC one entry of 64 bytes", "[CN-Q-10]") {
+  for (const char* const mode : {"--mode compnet ", "--mode dgpu-host "}) {
+    CAPTURE(mode);
+    const std::string some = kLoaded + mode + "--set loaded.work_groups=48 --set loaded.bytes=100 ";
+    const RunResult few = run_correctly(some + "--set loaded.messages=10"),
+                    more = run_correctly(some + "--set loaded.messages=30");
+    const char* const entries = "statistics.nic0.interface.pcie_read_bytes.entries";
+    CHECK(more.number(entries) - few.number(entries) == 48 * 20 * 64);
+  }
+}
+
+TEST_CASE("puts of many work-groups arrive, and no way to make the run changes what comes out") {
+  for (const char* const mode : {"--mode compnet ", "--mode dgpu ", "--mode dgpu-host "}) {
+    CAPTURE(mode);
+    const std::string puts = kLoaded + mode +
+                             "--set loaded.work_groups=24 --set loaded.is_get=false --set "
+                             "loaded.bytes=77 --set loaded.messages=3 ";
+    const RunResult run = run_correctly(puts);
+    const RunResult other = run_correctly(puts + "--set sim.window_ns=7 --set sim.threads=2");
+    CHECK(other.text("digest") == run.text("digest"));
+    CHECK(other.at("job") == run.at("job"));
+  }
+}
