@@ -168,10 +168,9 @@ static graph_launch_t launch_map(const ops_machine_t* machine, const graph_opera
   return launch;
 }
 
-static graph_launch_t each_of(const ops_machine_t* machine, const char* kernel,
-                              ops_elementwise_arguments_t* g) {
+static graph_launch_t each_of(const char* kernel, ops_elementwise_arguments_t* g) {
   ops_vector_launch_t choice;
-  ops_elementwise_plan(machine, kernel, g, &choice);
+  ops_elementwise_plan(kernel, g, &choice);
   graph_launch_t launch = launch_of(GRAPH_EACH_KERNELS, &choice, sizeof *g);
   launch.arguments.each = *g;
   return launch;
@@ -188,7 +187,7 @@ static graph_launch_t launch_each(const ops_machine_t* machine, const graph_oper
       .second = op->second,
       .period = op->period};
   if (op->form == GRAPH_ROPE) g.factor = memory->arena + op->in[2].place;
-  return each_of(machine, op->kernel, &g);
+  return each_of(op->kernel, &g);
 }
 
 static uint32_t launch_copies(const ops_machine_t* machine, const graph_operator_t* op,
@@ -202,7 +201,7 @@ static uint32_t launch_copies(const ops_machine_t* machine, const graph_operator
                                      .period = one->rows,
                                      .in_pitch = one->in_pitch,
                                      .out_pitch = one->out_pitch};
-    launches[i] = each_of(machine, one->is_fill ? "fill" : "copy", &g);
+    launches[i] = each_of(one->is_fill ? "fill" : "copy", &g);
   }
   return op->copy_count;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators element by element, see elementwise.h. Loads run two pieces ahead, or one of two operands.
+// Operators element by element, see elementwise.h. A wavefront has one piece, as in vector.c.
 #include "sw/kernels/ops/elementwise.h"
 
 #include "sw/kernels/ops/functions.h"
@@ -11,6 +11,11 @@
 #define ONE TILE_L(0)
 #define MINUS_ONE TILE_L(1)
 #define FACTOR TILE_L(2)
+
+KERNEL_INLINE int needs_numbers(const each_kind_t kind) {
+  return kind != EACH_RELU && kind != EACH_COPY && kind != EACH_FILL &&
+         (kind < EACH_ADD || kind > EACH_RELU_GRAD);
+}
 
 KERNEL_INLINE void put_numbers(const ops_elementwise_arguments_t* g, const each_kind_t kind) {
   if (tile_csr(TILE_CSR_WF_ID) == 0) {
@@ -32,13 +37,7 @@ typedef struct place {
   uint32_t rows, bytes;
 } place_t;
 
-typedef struct each {
-  const ops_elementwise_arguments_t* g;
-  uint32_t loaded, done, step, pieces;
-} each_t;
-
-static __attribute__((noinline)) place_t place_of(const ops_elementwise_arguments_t* g,
-                                                  uint32_t piece) {
+KERNEL_INLINE place_t place_of(const ops_elementwise_arguments_t* g, uint32_t piece) {
   const uint32_t row = piece / g->chunks * g->rows_each, at = piece % g->chunks * OPS_EACH_PIECE;
   const place_t place = {row, at, min_u32(g->rows_each, g->rows - row),
                          min_u32(OPS_EACH_PIECE, g->row_bytes - at)};
@@ -75,20 +74,18 @@ KERNEL_INLINE void store_piece(const ops_elementwise_arguments_t* g, const int t
              STRETTO_FP16);
 }
 
-KERNEL_INLINE void each_load(each_t* e, const int t, const each_kind_t kind) {
-  const ops_elementwise_arguments_t* const g = e->g;
-  if (e->loaded >= e->pieces) return;
-  const place_t p = place_of(g, e->loaded);
-  e->loaded += e->step;
+// Tiles 0 and 1 hold the operands.
+KERNEL_INLINE void load_operands(const ops_elementwise_arguments_t* g, const place_t* p,
+                                 const each_kind_t kind) {
   if (kind == EACH_FILL) return;
   if (kind == EACH_EXPAND) {
-    load_second(g, t, g->in[1], &p);
+    load_second(g, 0, g->in[1], p);
     return;
   }
   const uint32_t pitch = pitch_of(g, g->in_pitch);
-  tile_load(R(t), g->in[0] + (uint64_t)p.row * pitch + p.at, tile_shape(p.rows, p.bytes, pitch),
+  tile_load(R(0), g->in[0] + (uint64_t)p->row * pitch + p->at, tile_shape(p->rows, p->bytes, pitch),
             STRETTO_FP16, 0);
-  if (kind >= EACH_ADD) load_second(g, t + 1, g->in[1], &p);
+  if (kind >= EACH_ADD) load_second(g, 1, g->in[1], p);
 }
 
 // R(t) <- zeros, of an accumulator of the wavefront that nothing was added to.
@@ -108,65 +105,37 @@ KERNEL_INLINE void zeros(const int t, const place_t* p) {
 #undef OF
 }
 
-KERNEL_INLINE void each_function(const each_kind_t kind, const int t) {
-  function(kind, t, 6, ONE, MINUS_ONE, FACTOR);
-}
-
-// Returns whether there was a piece.
-KERNEL_INLINE int each_work(each_t* e, const int t, const each_kind_t kind) {
-  const ops_elementwise_arguments_t* const g = e->g;
-  if (e->done >= e->pieces) return 0;
-  const place_t p = place_of(g, e->done);
-  switch (kind) {
-    case EACH_RELU: SIMT(RELU_GRAD, t, t, t); break;
-    case EACH_ADD: SIMT(ADD, t, t, t + 1); break;
-    case EACH_SUB: SIMT(SUB, t, t, t + 1); break;
-    case EACH_MUL: SIMT(MUL, t, t, t + 1); break;
-    case EACH_RELU_GRAD: SIMT(RELU_GRAD, t, t, t + 1); break;
-    case EACH_COPY: break;
-    case EACH_FILL: zeros(t, &p); break;
-    case EACH_EXPAND:
-      if (g->second == OPS_EACH_COLUMN || g->second == OPS_EACH_ONE) {
-        zeros(6, &p);
-        SIMT(ADD, t, 6, t);
-      }
-      if (g->factor != 0) each_function(EACH_SCALE, t);
-      break;
-    case EACH_UPDATE:
-      tile_simt(TILE_SIMT_MUL, R(t + 1), R(t + 1), FACTOR);
-      SIMT(SUB, t, t, t + 1);
-      break;
-    default: each_function(kind, t); break;
-  }
-  store_piece(g, t, &p);
-  e->done += e->step;
-  return 1;
-}
-
 KERNEL_INLINE void each(const each_kind_t kind) {
   const ops_elementwise_arguments_t* const g =
       (const ops_elementwise_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
-  each_t e = {.g = g,
-              .loaded = wavefront(),
-              .done = wavefront(),
-              .step = wavefronts(),
-              .pieces = (g->rows + g->rows_each - 1) / g->rows_each * g->chunks};
-  put_numbers(g, kind);
-  if (kind < EACH_ADD) {
-#define LOAD(s) each_load(&e, s, kind)
-#define WORK(s) \
-  if (!each_work(&e, s, kind)) return
-    WALK_4(LOAD, WORK)
-#undef LOAD
-#undef WORK
-  } else {
-#define LOAD(s) each_load(&e, 2 * (s), kind)
-#define WORK(s) \
-  if (!each_work(&e, 2 * (s), kind)) return
-    WALK_2(LOAD, WORK)
-#undef LOAD
-#undef WORK
+  const uint32_t piece = wavefront();
+  const int has_piece = piece < (g->rows + g->rows_each - 1) / g->rows_each * g->chunks;
+  const place_t p = place_of(g, has_piece ? piece : 0);
+  if (has_piece) load_operands(g, &p, kind);
+  if (needs_numbers(kind)) put_numbers(g, kind);
+  if (!has_piece) return;
+  switch (kind) {
+    case EACH_RELU: SIMT(RELU_GRAD, 0, 0, 0); break;
+    case EACH_ADD: SIMT(ADD, 0, 0, 1); break;
+    case EACH_SUB: SIMT(SUB, 0, 0, 1); break;
+    case EACH_MUL: SIMT(MUL, 0, 0, 1); break;
+    case EACH_RELU_GRAD: SIMT(RELU_GRAD, 0, 0, 1); break;
+    case EACH_COPY: break;
+    case EACH_FILL: zeros(0, &p); break;
+    case EACH_EXPAND:
+      if (g->second == OPS_EACH_COLUMN || g->second == OPS_EACH_ONE) {
+        zeros(6, &p);
+        SIMT(ADD, 0, 6, 0);
+      }
+      if (g->factor != 0) function(EACH_SCALE, 0, 6, ONE, MINUS_ONE, FACTOR);
+      break;
+    case EACH_UPDATE:
+      tile_simt(TILE_SIMT_MUL, R(1), R(1), FACTOR);
+      SIMT(SUB, 0, 0, 1);
+      break;
+    default: function(kind, 0, 6, ONE, MINUS_ONE, FACTOR); break;
   }
+  store_piece(g, 0, &p);
 }
 
 // Of rows of one head, x1 and x2 the halves of a row, likewise of cosines c and sines s: x1 c1 - x2 s1, x2 c2 + x1 s2;
@@ -197,47 +166,45 @@ KERNEL_INLINE void rope_half(const ops_elementwise_arguments_t* g, const place_t
 KERNEL_INLINE void rope(const int back) {
   const ops_elementwise_arguments_t* const g =
       (const ops_elementwise_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
-  const uint32_t pieces = (g->rows + g->rows_each - 1) / g->rows_each;
-  for (uint32_t piece = wavefront(); piece < pieces; piece += wavefronts()) {
-    place_t p = {.row = piece * g->rows_each, .bytes = g->row_bytes / 2};
-    p.rows = min_u32(g->rows_each, g->rows - p.row);
-    const uint64_t from = g->in[0] + (uint64_t)p.row * g->row_bytes;
-    const uint64_t shape = tile_shape(p.rows, p.bytes, g->row_bytes);
-    tile_load(R(0), from, shape, STRETTO_FP16, 0);
-    tile_load(R(1), from + p.bytes, shape, STRETTO_FP16, 0);
-    rope_half(g, &p, 0, back);
-    rope_half(g, &p, 1, back);
-  }
+  place_t p = {.row = wavefront() * g->rows_each, .bytes = g->row_bytes / 2};
+  if (p.row >= g->rows) return;
+  p.rows = min_u32(g->rows_each, g->rows - p.row);
+  const uint64_t from = g->in[0] + (uint64_t)p.row * g->row_bytes;
+  const uint64_t shape = tile_shape(p.rows, p.bytes, g->row_bytes);
+  tile_load(R(0), from, shape, STRETTO_FP16, 0);
+  tile_load(R(1), from + p.bytes, shape, STRETTO_FP16, 0);
+  rope_half(g, &p, 0, back);
+  rope_half(g, &p, 1, back);
 }
 
-#define KERNEL(name, call)                                                                        \
-  void each_##name(void) {                                                                        \
-    call;                                                                                         \
-    tile_end();                                                                                   \
-    __builtin_unreachable();                                                                      \
-  }                                                                                               \
-  STRETTO_KERNEL(each_##name, .type = STRETTO_KERNEL_SIMT, .registers_bytes = OPS_EACH_REGISTERS, \
-                 .lds_bytes = OPS_EACH_LDS, .private_bytes = 512,                                 \
-                 .wavefronts = OPS_EACH_WAVEFRONTS,                                               \
+#define KERNEL(name, registers, call)                                                    \
+  void each_##name(void) {                                                               \
+    call;                                                                                \
+    tile_end();                                                                          \
+    __builtin_unreachable();                                                             \
+  }                                                                                      \
+  STRETTO_KERNEL(each_##name, .type = STRETTO_KERNEL_SIMT, .registers_bytes = registers, \
+                 .lds_bytes = OPS_EACH_LDS, .private_bytes = 512,                        \
+                 .wavefronts = OPS_EACH_WAVEFRONTS,                                      \
                  .kernarg_bytes = sizeof(ops_elementwise_arguments_t))
-KERNEL(neg, each(EACH_NEG));
-KERNEL(relu, each(EACH_RELU));
-KERNEL(sigmoid, each(EACH_SIGMOID));
-KERNEL(tanh, each(EACH_TANH));
-KERNEL(silu, each(EACH_SILU));
-KERNEL(sqrt, each(EACH_SQRT));
-KERNEL(scale, each(EACH_SCALE));
-KERNEL(copy, each(EACH_COPY));
-KERNEL(fill, each(EACH_FILL));
-KERNEL(expand, each(EACH_EXPAND));
-KERNEL(rope, rope(0));
-KERNEL(rope_back, rope(1));
-KERNEL(add, each(EACH_ADD));
-KERNEL(sub, each(EACH_SUB));
-KERNEL(mul, each(EACH_MUL));
-KERNEL(div, each(EACH_DIV));
-KERNEL(relu_grad, each(EACH_RELU_GRAD));
-KERNEL(sigmoid_grad, each(EACH_SIGMOID_GRAD));
-KERNEL(tanh_grad, each(EACH_TANH_GRAD));
-KERNEL(silu_grad, each(EACH_SILU_GRAD));
-KERNEL(update, each(EACH_UPDATE));
+KERNEL(neg, OPS_EACH_REGISTERS, each(EACH_NEG));
+KERNEL(relu, OPS_EACH_FEW_REGISTERS, each(EACH_RELU));
+KERNEL(sigmoid, OPS_EACH_REGISTERS, each(EACH_SIGMOID));
+KERNEL(tanh, OPS_EACH_REGISTERS, each(EACH_TANH));
+KERNEL(silu, OPS_EACH_REGISTERS, each(EACH_SILU));
+KERNEL(sqrt, OPS_EACH_REGISTERS, each(EACH_SQRT));
+KERNEL(scale, OPS_EACH_REGISTERS, each(EACH_SCALE));
+KERNEL(copy, OPS_EACH_FEW_REGISTERS, each(EACH_COPY));
+KERNEL(fill, OPS_EACH_FEW_REGISTERS, each(EACH_FILL));
+KERNEL(expand, OPS_EACH_REGISTERS, each(EACH_EXPAND));
+KERNEL(rope, OPS_EACH_REGISTERS, rope(0));
+KERNEL(rope_back, OPS_EACH_REGISTERS, rope(1));
+KERNEL(add, OPS_EACH_FEW_REGISTERS, each(EACH_ADD));
+KERNEL(sub, OPS_EACH_FEW_REGISTERS, each(EACH_SUB));
+KERNEL(mul, OPS_EACH_FEW_REGISTERS, each(EACH_MUL));
+KERNEL(div, OPS_EACH_REGISTERS, each(EACH_DIV));
+KERNEL(relu_grad, OPS_EACH_FEW_REGISTERS, each(EACH_RELU_GRAD));
+KERNEL(sigmoid_grad, OPS_EACH_REGISTERS, each(EACH_SIGMOID_GRAD));
+KERNEL(tanh_grad, OPS_EACH_REGISTERS, each(EACH_TANH_GRAD));
+KERNEL(silu_grad, OPS_EACH_REGISTERS, each(EACH_SILU_GRAD));
+KERNEL(update, OPS_EACH_REGISTERS, each(EACH_UPDATE));

@@ -18,10 +18,11 @@
 #include <stdint.h>
 #endif
 
-#define OPS_EACH_PIECE 2048u  // What a wavefront takes at a time.
+#define OPS_EACH_PIECE 2048u  // What a wavefront has.
 #define OPS_EACH_WAVEFRONTS 4u
-// Of a wavefront: four pieces, three of FP32, 2 KiB of scalar registers.
-#define OPS_EACH_REGISTERS (OPS_EACH_WAVEFRONTS * 22528u)
+// Of a wavefront: two pieces, three of FP32, 2 KiB of scalar registers; where nothing is worked out in FP32, three pieces.
+#define OPS_EACH_REGISTERS (OPS_EACH_WAVEFRONTS * 18432u)
+#define OPS_EACH_FEW_REGISTERS (OPS_EACH_WAVEFRONTS * 8192u)
 #define OPS_EACH_LDS 64u
 
 // How the second operand is repeated: it has `period` rows, of which rows of the first take one after the other; or it

@@ -4,10 +4,8 @@
 
 #include <stdio.h>
 
-#include "sw/kernels/ops/rows_plan.h"
-
-void ops_elementwise_plan(const ops_machine_t* machine, const char* name,
-                          ops_elementwise_arguments_t* a, ops_vector_launch_t* launch) {
+void ops_elementwise_plan(const char* name, ops_elementwise_arguments_t* a,
+                          ops_vector_launch_t* launch) {
   // A tile has at most 1024 rows.
   a->rows_each = a->row_bytes >= OPS_EACH_PIECE ? 1 : OPS_EACH_PIECE / a->row_bytes;
   if (a->rows_each > 1024) a->rows_each = 1024;
@@ -15,10 +13,7 @@ void ops_elementwise_plan(const ops_machine_t* machine, const char* name,
     while (a->period % a->rows_each != 0) --a->rows_each;
   a->chunks = (a->row_bytes + OPS_EACH_PIECE - 1) / OPS_EACH_PIECE;
   const uint64_t pieces = ((uint64_t)a->rows + a->rows_each - 1) / a->rows_each * a->chunks;
-  const uint64_t resident =
-      ops_resident(machine, OPS_EACH_REGISTERS, OPS_EACH_LDS, OPS_EACH_WAVEFRONTS);
-  const uint64_t needed = (pieces + OPS_EACH_WAVEFRONTS - 1) / OPS_EACH_WAVEFRONTS;
   launch->piece = OPS_EACH_PIECE;
-  launch->work_groups = (uint32_t)(needed < resident ? needed : resident);
+  launch->work_groups = (uint32_t)((pieces + OPS_EACH_WAVEFRONTS - 1) / OPS_EACH_WAVEFRONTS);
   snprintf(launch->kernel, sizeof launch->kernel, "each_%s", name);
 }

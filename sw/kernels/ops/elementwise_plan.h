@@ -11,8 +11,8 @@ extern "C" {
 #endif
 
 // `name` behind each_. Sets rows_each and chunks from rows, row_bytes, second and period.
-void ops_elementwise_plan(const ops_machine_t* machine, const char* name,
-                          ops_elementwise_arguments_t* arguments, ops_vector_launch_t* launch);
+void ops_elementwise_plan(const char* name, ops_elementwise_arguments_t* arguments,
+                          ops_vector_launch_t* launch);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector operators, see vector.h. A wavefront has S tiles for what it loads: S - 1 pieces fly while one is worked on,
-// in place, and stored. The tile that is loaded anew is the one whose store was issued a step before.
+// Vector operators, see vector.h. Element by element, and in concat, a wavefront has one piece. Work-groups start in the
+// order of their ids, so what is read and written at a time lies together, in few rows of DRAM.
 #include "sw/kernels/ops/vector.h"
 
 #include "sw/kernels/ops/walk.h"
@@ -22,80 +22,29 @@ typedef enum map_kind {
   MAP_TRIAD
 } map_kind_t;
 
-typedef struct map {
-  uint64_t in[3];
-  uint64_t out;
-  uint64_t bytes;
-  uint64_t loaded, done;  // Where the next piece begins that is loaded, worked on.
-  uint64_t step;
-} map_t;
-
-KERNEL_INLINE uint64_t map_shape(const map_t* m, uint64_t at) {
-  const uint64_t left = m->bytes - at;
-  return tile_shape(1, left < OPS_VECTOR_PIECE ? (uint32_t)left : OPS_VECTOR_PIECE, 0);
-}
-
-// Tiles t, t + 1, t + 2 hold what is loaded.
-KERNEL_INLINE void map_load(map_t* m, const int t, const int inputs, const int element) {
-  if (m->loaded >= m->bytes) return;
-  const uint64_t shape = map_shape(m, m->loaded);
-  tile_load(TILE_R(t), m->in[0] + m->loaded, shape, element, 0);
-  if (inputs > 1) tile_load(TILE_R((t + 1) % 8), m->in[1] + m->loaded, shape, element, 0);
-  if (inputs > 2) tile_load(TILE_R((t + 2) % 8), m->in[2] + m->loaded, shape, element, 0);
-  m->loaded += m->step;
-}
-
-// Returns whether there was a piece.
-KERNEL_INLINE int map_work(map_t* m, const int t, const map_kind_t kind, const int element) {
-  if (m->done >= m->bytes) return 0;
-  if (kind == MAP_GELU) tile_simt(TILE_SIMT_GELU, TILE_R(t), TILE_R(t), TILE_R(t));
-  if (kind == MAP_RELU) tile_simt(TILE_SIMT_RELU_GRAD, TILE_R(t), TILE_R(t), TILE_R(t));
-  if (kind == MAP_GELU_GRAD)
-    tile_simt(TILE_SIMT_GELU_GRAD, TILE_R(t), TILE_R(t), TILE_R((t + 1) % 8));
-  if (kind == MAP_RELU_GRAD)
-    tile_simt(TILE_SIMT_RELU_GRAD, TILE_R(t), TILE_R(t), TILE_R((t + 1) % 8));
-  if (kind == MAP_ADD) tile_simt(TILE_SIMT_ADD, TILE_R(t), TILE_R(t), TILE_R((t + 1) % 8));
-  if (kind == MAP_MUL) tile_simt(TILE_SIMT_MUL, TILE_R(t), TILE_R(t), TILE_R((t + 1) % 8));
-  if (kind == MAP_TRIAD) {
-    tile_simt(TILE_SIMT_MUL, TILE_R((t + 1) % 8), TILE_R((t + 1) % 8), TILE_R((t + 2) % 8));
-    tile_simt(TILE_SIMT_ADD, TILE_R(t), TILE_R(t), TILE_R((t + 1) % 8));
-  }
-  tile_store(TILE_R(t), m->out + m->done, map_shape(m, m->done), element);
-  m->done += m->step;
-  return 1;
+// The piece that begins at byte `at`.
+KERNEL_INLINE void map_piece(const ops_vector_arguments_t* g, uint64_t at, const map_kind_t kind,
+                             const int element) {
+  if (at >= g->bytes) return;
+  const uint64_t left = g->bytes - at;
+  const uint64_t shape =
+      tile_shape(1, left < OPS_VECTOR_PIECE ? (uint32_t)left : OPS_VECTOR_PIECE, 0);
+  tile_load(TILE_R(0), g->in[0] + at, shape, element, 0);
+  if (kind >= MAP_ADD) tile_load(TILE_R(1), g->in[1] + at, shape, element, 0);
+  if (kind == MAP_TRIAD) tile_load(TILE_R(2), g->in[2] + at, shape, element, 0);
+  if (kind == MAP_GELU) tile_simt(TILE_SIMT_GELU, TILE_R(0), TILE_R(0), TILE_R(0));
+  if (kind == MAP_RELU) tile_simt(TILE_SIMT_RELU_GRAD, TILE_R(0), TILE_R(0), TILE_R(0));
+  if (kind == MAP_GELU_GRAD) tile_simt(TILE_SIMT_GELU_GRAD, TILE_R(0), TILE_R(0), TILE_R(1));
+  if (kind == MAP_RELU_GRAD) tile_simt(TILE_SIMT_RELU_GRAD, TILE_R(0), TILE_R(0), TILE_R(1));
+  if (kind == MAP_TRIAD) tile_simt(TILE_SIMT_MUL, TILE_R(1), TILE_R(1), TILE_R(2));
+  if (kind == MAP_ADD || kind == MAP_TRIAD)
+    tile_simt(TILE_SIMT_ADD, TILE_R(0), TILE_R(0), TILE_R(1));
+  if (kind == MAP_MUL) tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(0), TILE_R(1));
+  tile_store(TILE_R(0), g->out + at, shape, element);
 }
 
 KERNEL_INLINE void map(const map_kind_t kind, const int element) {
-  const ops_vector_arguments_t* const g = arguments();
-  const uint64_t first = (uint64_t)wavefront() * OPS_VECTOR_PIECE;
-  map_t m = {.in = {g->in[0], g->in[1], g->in[2]},
-             .out = g->out,
-             .bytes = g->bytes,
-             .loaded = first,
-             .done = first,
-             .step = (uint64_t)wavefronts() * OPS_VECTOR_PIECE};
-  if (kind < MAP_ADD) {
-#define LOAD(s) map_load(&m, s, 1, element)
-#define WORK(s) \
-  if (!map_work(&m, s, kind, element)) return
-    WALK_8(LOAD, WORK)
-#undef LOAD
-#undef WORK
-  } else if (kind < MAP_TRIAD) {
-#define LOAD(s) map_load(&m, 2 * (s), 2, element)
-#define WORK(s) \
-  if (!map_work(&m, 2 * (s), kind, element)) return
-    WALK_4(LOAD, WORK)
-#undef LOAD
-#undef WORK
-  } else {
-#define LOAD(s) map_load(&m, 3 * (s), 3, element)
-#define WORK(s) \
-  if (!map_work(&m, 3 * (s), kind, element)) return
-    WALK_2(LOAD, WORK)
-#undef LOAD
-#undef WORK
-  }
+  map_piece(arguments(), (uint64_t)wavefront() * OPS_VECTOR_PIECE, kind, element);
 }
 
 // Matrix times vector
@@ -151,68 +100,29 @@ KERNEL_INLINE void gemv(const int element) {
 
 // Two matrices beside each other
 
-typedef struct concat {
-  const ops_vector_arguments_t* g;
-  uint32_t pieces[2];  // Of each matrix,
-  uint32_t wide[2];    // of a row of it.
-  uint32_t rows_each[2];
-  uint32_t loaded, done, step;
-} concat_t;
-
-typedef struct concat_place {
-  uint64_t from, to;
-  uint32_t rows, bytes, pitch;
-} concat_place_t;
-
-static __attribute__((noinline)) concat_place_t concat_place(const concat_t* c, uint32_t piece) {
-  const ops_vector_arguments_t* const g = c->g;
-  const int other = piece >= c->pieces[0];
-  if (other) piece -= c->pieces[0];
-  const uint32_t row_bytes = other ? g->other_bytes : g->row_bytes;
-  const uint32_t row = piece / c->wide[other] * c->rows_each[other];
-  const uint32_t at = piece % c->wide[other] * OPS_VECTOR_PIECE;
-  const concat_place_t place = {.from = g->in[other] + (uint64_t)row * row_bytes + at,
-                                .to = g->out + (uint64_t)row * (g->row_bytes + g->other_bytes) +
-                                      (other ? g->row_bytes : 0) + at,
-                                .rows = min_u32(c->rows_each[other], g->rows - row),
-                                .bytes = min_u32(OPS_VECTOR_PIECE, row_bytes - at),
-                                .pitch = row_bytes};
-  return place;
-}
-
-KERNEL_INLINE void concat_load(concat_t* c, const int t, const int element) {
-  if (c->loaded >= c->pieces[0] + c->pieces[1]) return;
-  const concat_place_t p = concat_place(c, c->loaded);
-  tile_load(TILE_R(t), p.from, tile_shape(p.rows, p.bytes, p.pitch), element, 0);
-  c->loaded += c->step;
-}
-
-KERNEL_INLINE int concat_work(concat_t* c, const int t, const int element) {
-  if (c->done >= c->pieces[0] + c->pieces[1]) return 0;
-  const concat_place_t p = concat_place(c, c->done);
-  tile_store(TILE_R(t), p.to, tile_shape(p.rows, p.bytes, c->g->row_bytes + c->g->other_bytes),
-             element);
-  c->done += c->step;
-  return 1;
-}
-
-KERNEL_INLINE void concat_matrix(concat_t* c, int which, uint32_t row_bytes) {
-  c->wide[which] = (row_bytes + OPS_VECTOR_PIECE - 1) / OPS_VECTOR_PIECE;
-  c->rows_each[which] = row_bytes < OPS_VECTOR_PIECE ? OPS_VECTOR_PIECE / row_bytes : 1;
-  c->pieces[which] = (c->g->rows + c->rows_each[which] - 1) / c->rows_each[which] * c->wide[which];
-}
-
+// The pieces of the first matrix, then those of the second: fewer streams at a time.
 KERNEL_INLINE void concat(const int element) {
   const ops_vector_arguments_t* const g = arguments();
-  concat_t c = {.g = g, .loaded = wavefront(), .done = wavefront(), .step = wavefronts()};
-  concat_matrix(&c, 0, g->row_bytes);
-  concat_matrix(&c, 1, g->other_bytes);
-#define LOAD(s) concat_load(&c, s, element)
-#define WORK(s) \
-  if (!concat_work(&c, s, element)) return
-  WALK_8(LOAD, WORK)
-#undef LOAD
-#undef WORK
+  uint32_t piece = wavefront();
+  for (int other = 0; other < 2; ++other) {
+    const uint32_t row_bytes = other ? g->other_bytes : g->row_bytes;
+    const uint32_t wide = (row_bytes + OPS_VECTOR_PIECE - 1) / OPS_VECTOR_PIECE;
+    const uint32_t rows_each = row_bytes < OPS_VECTOR_PIECE ? OPS_VECTOR_PIECE / row_bytes : 1;
+    const uint32_t pieces = (g->rows + rows_each - 1) / rows_each * wide;
+    if (piece >= pieces) {
+      piece -= pieces;
+      continue;
+    }
+    const uint32_t row = piece / wide * rows_each, at = piece % wide * OPS_VECTOR_PIECE;
+    const uint32_t rows = min_u32(rows_each, g->rows - row);
+    const uint32_t bytes = min_u32(OPS_VECTOR_PIECE, row_bytes - at);
+    const uint32_t pitch = g->row_bytes + g->other_bytes;
+    tile_load(TILE_R(0), g->in[other] + (uint64_t)row * row_bytes + at,
+              tile_shape(rows, bytes, row_bytes), element, 0);
+    tile_store(TILE_R(0), g->out + (uint64_t)row * pitch + (other ? g->row_bytes : 0) + at,
+               tile_shape(rows, bytes, pitch), element);
+    return;
+  }
 }
 
 #define KERNEL(name, piece, tiles, call)                                                      \
@@ -226,17 +136,17 @@ KERNEL_INLINE void concat(const int element) {
                  .wavefronts = OPS_VECTOR_WAVEFRONTS(piece),                                  \
                  .kernarg_bytes = sizeof(ops_vector_arguments_t))
 
-#define OF_ELEMENT(name, element)                                                                \
-  KERNEL(map_copy_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_COPY, element));           \
-  KERNEL(map_gelu_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_GELU, element));           \
-  KERNEL(map_relu_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_RELU, element));           \
-  KERNEL(map_gelu_grad_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_GELU_GRAD, element)); \
-  KERNEL(map_relu_grad_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_RELU_GRAD, element)); \
-  KERNEL(map_add_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_ADD, element));             \
-  KERNEL(map_mul_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_MUL, element));             \
-  KERNEL(map_triad_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_TRIAD, element));         \
-  KERNEL(concat_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, concat(element));                    \
-  KERNEL(gemv_##name##_2048, OPS_VECTOR_PIECE, OPS_VECTOR_GEMV_TILES, gemv(element));            \
+#define OF_ELEMENT(name, element)                                                     \
+  KERNEL(map_copy_##name, OPS_VECTOR_PIECE, 1, map(MAP_COPY, element));               \
+  KERNEL(map_gelu_##name, OPS_VECTOR_PIECE, 1, map(MAP_GELU, element));               \
+  KERNEL(map_relu_##name, OPS_VECTOR_PIECE, 1, map(MAP_RELU, element));               \
+  KERNEL(map_gelu_grad_##name, OPS_VECTOR_PIECE, 2, map(MAP_GELU_GRAD, element));     \
+  KERNEL(map_relu_grad_##name, OPS_VECTOR_PIECE, 2, map(MAP_RELU_GRAD, element));     \
+  KERNEL(map_add_##name, OPS_VECTOR_PIECE, 2, map(MAP_ADD, element));                 \
+  KERNEL(map_mul_##name, OPS_VECTOR_PIECE, 2, map(MAP_MUL, element));                 \
+  KERNEL(map_triad_##name, OPS_VECTOR_PIECE, 3, map(MAP_TRIAD, element));             \
+  KERNEL(concat_##name, OPS_VECTOR_PIECE, 1, concat(element));                        \
+  KERNEL(gemv_##name##_2048, OPS_VECTOR_PIECE, OPS_VECTOR_GEMV_TILES, gemv(element)); \
   KERNEL(gemv_##name##_8192, OPS_VECTOR_LONG_PIECE, OPS_VECTOR_GEMV_TILES, gemv(element))
 OF_ELEMENT(fp16, STRETTO_FP16);
 #ifndef OPS_FP16_ALONE

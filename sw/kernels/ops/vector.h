@@ -5,7 +5,8 @@
 // relu a; gelu_grad, relu_grad: b times the function's slope at a.
 // gemv_ELEMENT_P: matrix times vector, rows of at most P bytes; P is a piece, what a wavefront takes at a time.
 // concat_ELEMENT: rows of two matrices behind each other.
-// Every wavefront takes pieces in turn, its first the one of its number; loads of several pieces are under way.
+// map and concat: a wavefront has the piece of its number. gemv: it takes pieces in turn, its first the one of its number;
+// loads of several are under way.
 #ifndef STRETTO_SW_KERNELS_OPS_VECTOR_H_
 #define STRETTO_SW_KERNELS_OPS_VECTOR_H_
 
@@ -21,7 +22,6 @@
 // Tiles that a wavefront uses, and 2 KiB of scalar registers.
 #define OPS_VECTOR_REGISTERS(piece, tiles) \
   (OPS_VECTOR_WAVEFRONTS(piece) * ((tiles) * (piece) + 2048u))
-#define OPS_VECTOR_TILES 8u  // Element by element, concat.
 #define OPS_VECTOR_GEMV_TILES 4u
 
 typedef struct ops_vector_arguments {

@@ -17,7 +17,6 @@ static uint64_t pieces_of(uint32_t rows, uint32_t row_bytes) {
 int ops_vector_plan(const ops_machine_t* machine, const char* name, ops_element_t element,
                     ops_vector_arguments_t* arguments, ops_vector_launch_t* launch) {
   uint64_t pieces = 0;
-  const uint32_t tiles = strcmp(name, "gemv") == 0 ? OPS_VECTOR_GEMV_TILES : OPS_VECTOR_TILES;
   launch->piece = OPS_VECTOR_PIECE;
   if (strncmp(name, "map_", 4) == 0) {
     pieces = divide_up(arguments->bytes, OPS_VECTOR_PIECE);
@@ -32,17 +31,18 @@ int ops_vector_plan(const ops_machine_t* machine, const char* name, ops_element_
     if (arguments->rows_each > 1024) arguments->rows_each = 1024;
     pieces = divide_up(arguments->rows, arguments->rows_each);
   }
-  const int is_row_kernel = arguments->rows_each != 0;
-  if (is_row_kernel)
+  const int is_gemv = strcmp(name, "gemv") == 0;
+  if (is_gemv)
     snprintf(launch->kernel, sizeof launch->kernel, "%s_%s_%u", name, ops_element_name(element),
              launch->piece);
   else
     snprintf(launch->kernel, sizeof launch->kernel, "%s_%s", name, ops_element_name(element));
   const uint32_t wavefronts = OPS_VECTOR_WAVEFRONTS(launch->piece);
-  const uint64_t resident =
-      least(least(machine->registers_bytes / OPS_VECTOR_REGISTERS(launch->piece, tiles),
-                  machine->wavefronts / wavefronts),
-            machine->work_groups);
-  launch->work_groups = (uint32_t)least(machine->units * resident, divide_up(pieces, wavefronts));
+  const uint64_t all = divide_up(pieces, wavefronts);
+  const uint64_t resident = least(
+      least(machine->registers_bytes / OPS_VECTOR_REGISTERS(launch->piece, OPS_VECTOR_GEMV_TILES),
+            machine->wavefronts / wavefronts),
+      machine->work_groups);
+  launch->work_groups = (uint32_t)(is_gemv ? least(machine->units * resident, all) : all);
   return 1;
 }

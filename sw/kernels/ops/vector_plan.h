@@ -12,7 +12,7 @@ extern "C" {
 
 typedef struct ops_vector_launch {
   char kernel[32];
-  uint32_t work_groups;  // Fill the GPU once: wavefronts take pieces in turn.
+  uint32_t work_groups;
   uint32_t piece;
 } ops_vector_launch_t;
 

@@ -14,6 +14,7 @@
 #define PAYLOAD 16384u
 #define PAYLOADS 12u
 #define ELEMENTS (PAYLOADS * PAYLOAD / 2)
+#define PIECES (PAYLOADS * PAYLOAD / OPS_VECTOR_PIECE)
 
 static stretto_client_t* client;
 static cudaStream_t cuda;
@@ -85,7 +86,9 @@ int main(int argc, char** argv) {
 
   ops_vector_arguments_t relu = {.in = {from}, .out = between[0], .bytes = sizeof x};
   ops_vector_arguments_t add = {.in = {between[0], other}, .out = to[0], .bytes = sizeof x};
-  const stretto_launch_t alone[2] = {of(&kernels[0][0], &relu, 8), of(&kernels[0][1], &add, 8)};
+  const stretto_launch_t alone[2] = {
+      of(&kernels[0][0], &relu, PIECES / OPS_VECTOR_WAVEFRONTS(OPS_VECTOR_PIECE)),
+      of(&kernels[0][1], &add, PIECES / OPS_VECTOR_WAVEFRONTS(OPS_VECTOR_PIECE))};
   for (int i = 0; i < 2; ++i) MUST(client->api->launch(client, stream, &alone[i]) == STRETTO_OK);
   MUST(cudaStreamSynchronize(cuda) == cudaSuccess);
 
