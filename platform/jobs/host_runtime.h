@@ -46,6 +46,10 @@ class HostRuntime {
   uint64_t memory_end(uint32_t device) const {
     return stretto_runtime_memory_end(runtime_, device);
   }
+  // Symmetric memory that the program has opened; null: none. `is_open`: and has not closed.
+  const stretto_symmetric_options_t* symmetric(int* is_open) const {
+    return stretto_runtime_symmetric(runtime_, is_open);
+  }
   // Lets a library that was preloaded end its part; takes machine time.
   void end_layer() { stretto_runtime_end_layer(runtime_); }
   // Groups that are open.

@@ -125,13 +125,13 @@ void check_job(const JobRequest& job) {
                     " no GPU can stand for all; kinds that can be mirrored: " +
                     names_of([](const KindInfo& kind) { return kind.can_mirror; }));
   }
-  if (!info.spans_servers) check_server(job);
+  if (!job.kind->spans_servers(job.mode)) check_server(job);
   if (job.ranks() < info.min_gpus) {
     throw UserError(job.subject() + ": kind " + info.name + " needs " +
                     std::to_string(info.min_gpus) + " GPUs, gpus is " +
                     std::to_string(job.ranks()));
   }
-  if (!info.spans_servers) check_links(job);
+  if (!job.kind->spans_servers(job.mode)) check_links(job);
   job.kind->check(job);
 }
 

@@ -31,6 +31,13 @@ static_assert(kServiceOffset >= 4096 + STRETTO_CLUSTER_BYTES &&
               kEntriesOffset + uint64_t{STRETTO_SHMEM_QUEUES} * STRETTO_SHMEM_QUEUE_BYTES <=
                   STRETTO_HOST_JOB_BYTES);
 
+// In the word that names the table: there is none, and will be none.
+constexpr uint64_t kNoService = 1;
+
+uint32_t handle_flags(const JobRequest& request) {
+  return request.mode == "compnet" ? 0 : STRETTO_SHMEM_NO_LOCK;
+}
+
 uint64_t host_memory(const JobRequest& request) {
   return uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT |
          STRETTO_HOST_JOB_OFFSET(request.share.number);
@@ -68,14 +75,47 @@ void check_service_threads(const JobRequest& request, uint32_t threads) {
   if (by_host) (void)ElfImage::load(service_file());
 }
 
+void ShmemPlan::set_service(const JobRequest& request) {
+  by_host_ = is_served_by_host(request.mode);
+  service_core_ = request.spec.service_core;
+  if (by_host_) image_ = std::make_shared<ElfImage>(ElfImage::load(service_file()));
+}
+
+stretto_runtime_network_t ShmemPlan::network(const JobRequest& request, uint32_t server,
+                                             uint64_t cluster_memory, uint64_t heap_bytes,
+                                             uint32_t poll_rounds) {
+  set_service(request);
+  stretto_runtime_network_t network{};
+  network.server = server;
+  network.servers = request.spec.servers;
+  network.memory = cluster_memory;
+  network.heap_bytes = heap_bytes;
+  network.by_host = by_host_;
+  network.service = by_host_ ? host_memory(request) + kServiceOffset : 0;
+  network.entries = request.mode == kDgpuHostMode ? host_memory(request) + kEntriesOffset : 0;
+  network.threads = threads;
+  network.poll_rounds = poll_rounds;
+  network.handle_flags = handle_flags(request);
+  list.symmetric.service = network.service;
+  return network;
+}
+
+void ShmemPlan::opened(HostCore& core, const stretto_symmetric_options_t* symmetric) {
+  if (symmetric != nullptr) {
+    list.symmetric = *symmetric;
+  } else if (by_host_) {
+    core.store(list.symmetric.service + stretto_symmetric_control_offset() +
+                   offsetof(stretto_shmem_control_t, run),
+               kNoService);
+  }
+}
+
 void ShmemPlan::place(const JobRequest& request, uint32_t server, uint32_t rank,
                       uint32_t work_groups, uint64_t data_bytes, uint64_t results_bytes,
                       MemoryPlan& layout, uint64_t arrays_bytes) {
   const uint32_t servers = request.spec.servers;
   const uint64_t words = STRETTO_SHMEM_SYNC_BYTES(work_groups);
-  by_host_ = is_served_by_host(request.mode);
-  service_core_ = request.spec.service_core;
-  if (by_host_) image_ = std::make_shared<ElfImage>(ElfImage::load(service_file()));
+  set_service(request);
   list.client = client_options(request, rank);
   list.memory = memory_plan(&list.client, 4096);
   stretto_symmetric_options_t& symmetric = list.symmetric;
@@ -90,7 +130,7 @@ void ShmemPlan::place(const JobRequest& request, uint32_t server, uint32_t rank,
       by_host_ ? STRETTO_ALLOCATION_UNCACHED : STRETTO_ALLOCATION_SHARED);
   if (request.mode == kDgpuHostMode) symmetric.entries = host_memory(request) + kEntriesOffset;
   symmetric.queue_count = work_groups;
-  symmetric.handle_flags = request.mode == "compnet" ? 0 : STRETTO_SHMEM_NO_LOCK;
+  symmetric.handle_flags = handle_flags(request);
   const uint64_t heap_bytes = (words + data_bytes + STRETTO_SHARED_ALIGNMENT - 1) /
                               STRETTO_SHARED_ALIGNMENT * STRETTO_SHARED_ALIGNMENT;
   heap = memory_plan_add(&list.memory, "heap", heap_bytes, STRETTO_ALLOCATION_SHARED);
@@ -123,8 +163,9 @@ std::vector<HostCore::Program> ShmemPlan::service_programs(Host& host) {
   for (uint32_t thread = 0; thread < threads; ++thread)
     programs.push_back([this, thread](HostCore& core) {
       const uint64_t control = list.symmetric.service + stretto_symmetric_control_offset();
-      core.wait_word(control + offsetof(stretto_shmem_control_t, run),
-                     HostCore::Condition::not_equal, 0);
+      if (core.wait_word(control + offsetof(stretto_shmem_control_t, run),
+                         HostCore::Condition::not_equal, 0) == kNoService)
+        return;
       ServiceCore service(service_core_, *image_);
       const int status = service.run(core, control, thread);
       cores_[thread] = service.counters();
@@ -138,6 +179,7 @@ std::vector<HostCore::Program> ShmemPlan::service_programs(Host& host) {
 
 stretto_shmem_counts_t ShmemPlan::counts(MemoryImage& memory) const {
   stretto_shmem_counts_t sum{};
+  if (list.symmetric.queue_count == 0) return sum;
   for (uint32_t thread = 0; thread < threads; ++thread) {
     const auto one = in_memory<stretto_shmem_counts_t>(by_host_ ? host_->memory() : memory,
                                                        list.symmetric.service +

@@ -16,6 +16,7 @@
 #include "platform/jobs/memory_plan.h"
 #include "platform/jobs/workload_kind.h"
 #include "sw/apps/shmem_list.h"
+#include "sw/collectives/runtime.h"
 
 namespace stretto {
 
@@ -47,6 +48,13 @@ struct ShmemPlan {
   // Host memory of the cluster; the kernels' file; rounds between looks at completions.
   void finish(uint64_t cluster_memory, const std::vector<uint8_t>& elf, uint32_t poll_rounds);
 
+  // For a program that opens symmetric memory itself (sw/collectives/shmem.c): what it needs. `threads` is set.
+  stretto_runtime_network_t network(const JobRequest& request, uint32_t server,
+                                    uint64_t cluster_memory, uint64_t heap_bytes,
+                                    uint32_t poll_rounds);
+  // What it has opened; null: nothing, then threads of the host return.
+  void opened(HostCore& core, const stretto_symmetric_options_t* symmetric);
+
   // Threads of the host that serve, each for a core of its own; none where harts do. REQUIRES: the
   // plan stays where it is. Call once.
   std::vector<HostCore::Program> service_programs(Host& host);
@@ -60,6 +68,8 @@ struct ShmemPlan {
   void audit(MemoryImage& memory, uint64_t begun, uint64_t different, AuditSink& sink) const;
 
  private:
+  void set_service(const JobRequest& request);
+
   bool by_host_ = false;
   ServiceCoreSpec service_core_;
   Host* host_ = nullptr;  // by_host_: of the server.

@@ -25,7 +25,8 @@ struct KindInfo {
   std::vector<DataMode> data = {};
   bool can_mirror = false;  // One GPU can stand for all, see Job::mirror().
   uint32_t min_gpus = 1;
-  bool spans_servers = false;      // Its programs run on the host of each, see Job::add_programs().
+  bool spans_servers =
+      false;  // Its programs run on the host of each, see WorkloadKind::spans_servers().
   bool programs_arbiters = false;  // Its programs set the policy of the memory arbiters.
 };
 
@@ -38,6 +39,8 @@ class WorkloadKind {
  public:
   virtual ~WorkloadKind() = default;
   virtual const KindInfo& info() const = 0;
+  // Whether programs of the mode run on the host of each server, see Job::add_programs().
+  virtual bool spans_servers(const std::string& /*mode*/) const { return info().spans_servers; }
   // The keys of its map, declared as those of machines are; the fields are those of this object.
   virtual void describe(ParameterSet& set) = 0;
   // What is wrong with the values as they are, as in "needs m"; empty if nothing is.

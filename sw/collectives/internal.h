@@ -134,6 +134,7 @@ struct stretto_runtime {
   struct ncclComm* comms;
   struct CUevent_st* events;
   stretto_runtime_library_t* libraries;
+  struct symmetric_memory* symmetric;  // Null: none so far.
   operation_t* first;
   operation_t* last;
   stretto_status_t status;
@@ -216,6 +217,9 @@ cudaError_t runtime_cuda_synchronize(struct CUstream_st* stream);
 // Device memory for the library itself; released, it may be given out again. All streams of the
 // device are quiet when it is released.
 cudaError_t runtime_allocate(device_t* device, uint64_t bytes, uint64_t* address);
+// Of a class that the library needs.
+cudaError_t runtime_allocate_as(device_t* device, uint64_t bytes, uint32_t allocation,
+                                uint64_t* address);
 cudaError_t runtime_release(device_t* device, uint64_t address);
 
 // A copy that a program asks for. Null: the host.
@@ -234,6 +238,7 @@ cudaError_t copy_now(const copy_t* copy);
 void copies_deliver(device_t* device);
 void copies_free(device_t* device);
 void events_free(stretto_runtime_t* runtime);
+void symmetric_free(stretto_runtime_t* runtime);
 
 // Until the stream is waited for, `by` uses this memory.
 void runtime_use(struct CUstream_st* stream, uint64_t address, uint64_t bytes, const char* by);

@@ -45,19 +45,20 @@ static int split(memory_block_t* block, uint64_t bytes) {
 }
 
 // New memory or what was freed, mapped.
-static stretto_status_t map_block(device_t* device, uint64_t bytes, memory_block_t** mapped) {
+static stretto_status_t map_block(device_t* device, uint64_t bytes, uint32_t allocation,
+                                  memory_block_t** mapped) {
   const stretto_api_t* api = device->client->api;
   stretto_stream_t* stream = device->default_stream->stream;
   memory_block_t* block = free_block(device, bytes);
   if (block != NULL && split(block, bytes)) {
     *mapped = block;
-    return api->map(device->client, stream, block->address, bytes, memory_class(device));
+    return api->map(device->client, stream, block->address, bytes, allocation);
   }
   block = calloc(1, sizeof *block);
   if (block == NULL) return STRETTO_ERROR_TABLE_FULL;
   block->bytes = bytes;
-  const stretto_status_t status = api->allocate(device->client, stream, bytes, RUNTIME_ALIGNMENT,
-                                                memory_class(device), &block->address);
+  const stretto_status_t status =
+      api->allocate(device->client, stream, bytes, RUNTIME_ALIGNMENT, allocation, &block->address);
   if (status != STRETTO_OK) {
     free(block);
     return status;
@@ -69,12 +70,18 @@ static stretto_status_t map_block(device_t* device, uint64_t bytes, memory_block
 }
 
 cudaError_t runtime_allocate(device_t* device, uint64_t bytes, uint64_t* address) {
+  return runtime_allocate_as(device, bytes, memory_class(device), address);
+}
+
+cudaError_t runtime_allocate_as(device_t* device, uint64_t bytes, uint32_t allocation,
+                                uint64_t* address) {
   const uint64_t rounded = (bytes + RUNTIME_ALIGNMENT - 1) / RUNTIME_ALIGNMENT * RUNTIME_ALIGNMENT;
   memory_block_t* block = NULL;
   // Nothing can be mapped while a reduce-scatter of engine t3 is under way.
   if (device->runtime->options.engine == STRETTO_ENGINE_T3 && runtime_quiet(device) != ncclSuccess)
     return cudaErrorLaunchFailure;
-  if (runtime_status(device->runtime, device, map_block(device, rounded, &block)) != ncclSuccess ||
+  if (runtime_status(device->runtime, device, map_block(device, rounded, allocation, &block)) !=
+          ncclSuccess ||
       runtime_cuda_synchronize(device->default_stream) != cudaSuccess)
     return cudaErrorMemoryAllocation;
   block->used = bytes;

@@ -133,6 +133,7 @@ void stretto_runtime_destroy(stretto_runtime_t* runtime) {
   operations_free(runtime);
   free_comms(runtime);
   events_free(runtime);
+  symmetric_free(runtime);
   stretto_runtime_remove_libraries(&runtime->libraries);
   free(runtime);
 }

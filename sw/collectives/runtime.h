@@ -11,6 +11,7 @@
 #include "sw/include/cuda_runtime.h"
 #include "sw/include/formats/collective.h"
 #include "sw/include/nccl.h"
+#include "sw/net/symmetric.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +24,21 @@ typedef struct stretto_runtime_accounts {
   uint32_t move;     // The others, sends, and copies of the DMA engine.
   uint32_t kernels;  // Of cudaLaunchKernel.
 } stretto_runtime_accounts_t;
+
+// What a program that is a PE needs for the host's calls of shmem.h (sw/net/symmetric.h).
+typedef struct stretto_runtime_network {
+  uint32_t server;   // The PE, whose GPU is device 0,
+  uint32_t servers;  // of so many; 0: the program is none.
+  uint64_t memory;   // Of the host, for its cluster.
+  uint64_t heap_bytes;
+  // Threads of the host serve, and not harts: what lies where in host memory, see symmetric.h.
+  int by_host;
+  uint64_t service;
+  uint64_t entries;
+  uint32_t threads;
+  uint32_t poll_rounds;
+  uint32_t handle_flags;
+} stretto_runtime_network_t;
 
 typedef struct stretto_runtime_options {
   stretto_host_ops_t ops;
@@ -53,6 +69,7 @@ typedef struct stretto_runtime_options {
   // that is preloaded; 0: it has them itself.
   uint64_t server_channel;
   int high_priority;  // What it is to the server.
+  stretto_runtime_network_t network;
 } stretto_runtime_options_t;
 
 typedef struct stretto_runtime stretto_runtime_t;
@@ -153,6 +170,11 @@ stretto_stream_t* stretto_runtime_stream(cudaStream_t stream, stretto_client_t**
 
 // End of the device memory that the program was given, as an offset.
 uint64_t stretto_runtime_memory_end(const stretto_runtime_t* runtime, uint32_t device);
+
+// The symmetric memory that the program has opened or had; null: none. Until it is closed
+// `is_open` is 1.
+const stretto_symmetric_options_t* stretto_runtime_symmetric(const stretto_runtime_t* runtime,
+                                                             int* is_open);
 
 // Where the program stands, in words, for a report of a deadlock; "" outside of communication.
 const char* stretto_runtime_position(const stretto_runtime_t* runtime);

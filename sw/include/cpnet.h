@@ -8,7 +8,11 @@
 
 typedef stretto_shmem_handle_t cpnet_handle_t;
 
-#ifdef __riscv
+#ifndef __riscv
+
+#define cpnet_init(handle, work_groups) shmem_wg_init((handle), (work_groups))
+
+#else
 
 typedef shmem_ctx_t cpnet_ctx_t;
 
@@ -46,6 +50,6 @@ SHMEM_INLINE void cpnet_shmem_char_wait_until(char* ivar, char value) {
   shmem_ctx_getmem_wg((ctx), (dest), (source), (nelems), (pe))
 #define cpnet_shmem_quiet(ctx) shmem_ctx_quiet_wg(ctx)
 
-#endif  // __riscv
+#endif  // Kernels.
 
 #endif  // STRETTO_SW_INCLUDE_CPNET_H_

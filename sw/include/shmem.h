@@ -2,7 +2,7 @@
 // One-sided communication from kernels, with the names of OpenSHMEM 1.5. What a call asks for, the
 // command processor does (ComP-Net), or threads of the host: the call writes an entry into the queue of
 // its work-group (formats/shmem_queue.h) and, if it is a blocking one, waits for its end. PEs are servers; a host
-// program opens heap and service (sw/net/symmetric.h) and hands kernels a stretto_shmem_handle_t.
+// program opens heap and service by shmem_wg_init and hands kernels a stretto_shmem_handle_t.
 //
 // Suffix _wg: all wavefronts of a work-group call with equal arguments, and none goes on before the
 // call has ended (CN-API-02). Order of calls: shmem_wg_ctx_create; operations;
@@ -28,13 +28,47 @@
 #ifndef STRETTO_SW_INCLUDE_SHMEM_H_
 #define STRETTO_SW_INCLUDE_SHMEM_H_
 
-#include "sw/include/formats/machine_types.h"
-#include "sw/include/formats/shmem_queue.h"
-#include "sw/include/tile.h"
-
-#ifdef __riscv
-
 #include <stddef.h>
+
+#include "formats/shmem_queue.h"
+
+#ifndef __riscv
+
+// Host programs, one PE a server (--mode compnet and others). Names and meaning are OpenSHMEM's; sw/net/README.md
+// has a program. The symmetric heap lies in memory of device 0: cudaMemcpy and cudaMemset reach the own part of it.
+// A call that fails says why: stretto_error_text().
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// All PEs call it, with the same number. The service starts: up to `work_groups` contexts (1 .. 1024) at a time.
+// `handle`: for kernels, in their arguments. Not 0: it has failed.
+int shmem_wg_init(stretto_shmem_handle_t* handle, unsigned work_groups);
+void shmem_init(void);  // For one context, and no kernel gets it.
+int shmem_my_pe(void);  // -1: before init, or behind finalize.
+int shmem_n_pes(void);
+// Of all PEs, with equal sizes, in the same order; sizes that differ give NULL at all. Addresses are multiples of
+// 128. They may differ from PE to PE: what kernels name is the own one (see above).
+void* shmem_malloc(size_t size);
+void* shmem_calloc(size_t count, size_t size);
+void* shmem_align(size_t alignment, size_t size);
+void shmem_free(void* pointer);
+// NULL for other PEs: nothing but the NIC reaches them.
+void* shmem_ptr(const void* dest, int pe);
+// Waits for all streams of device 0, then for all PEs: what kernels have stored and put by then, kernels behind
+// it read.
+void shmem_barrier_all(void);
+// A barrier; then the service stops. Refused while a stream has not ended.
+void shmem_finalize(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#else  // Kernels.
+
+#include "sw/include/formats/machine_types.h"
+#include "sw/include/tile.h"
 
 #define SHMEM_INLINE static inline __attribute__((always_inline))
 

@@ -196,6 +196,20 @@ static stretto_status_t start_threads(stretto_symmetric_t* symmetric,
   return await_threads(symmetric, 0, STRETTO_SHMEM_SERVES, "start");
 }
 
+// Addresses are symmetric only where all heaps are alike.
+static stretto_status_t compare_heaps(stretto_symmetric_t* symmetric) {
+  const stretto_cluster_options_t* o = &symmetric->options.cluster;
+  for (uint32_t pe = 0; pe < o->servers; ++pe) {
+    const uint64_t bytes = symmetric->cluster.peer[pe].heap_bytes;
+    if (pe == o->server || bytes == o->heap_bytes) continue;
+    snprintf(symmetric->error, sizeof symmetric->error,
+             "heap of %llu bytes, of PE %u %llu: all must have as many work-groups and bytes",
+             (unsigned long long)o->heap_bytes, pe, (unsigned long long)bytes);
+    return STRETTO_ERROR_ARGUMENT;
+  }
+  return STRETTO_OK;
+}
+
 stretto_status_t stretto_symmetric_open(stretto_symmetric_t* symmetric,
                                         const stretto_symmetric_options_t* options) {
   const stretto_symmetric_options_t* o = &symmetric->options;
@@ -217,6 +231,7 @@ stretto_status_t stretto_symmetric_open(stretto_symmetric_t* symmetric,
                                                .flags = o->handle_flags};
   TRY(clear(symmetric));
   TRY(of_cluster(symmetric, stretto_cluster_join(&symmetric->cluster, &o->cluster), "join"));
+  TRY(compare_heaps(symmetric));
   stretto_shmem_table_t table;
   if (fill_table(symmetric, &table) != STRETTO_NIC_RESULT_OK)
     return fail(symmetric, STRETTO_ERROR_ARGUMENT, "symmetric memory", "the NIC has no such place");

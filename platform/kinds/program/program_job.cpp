@@ -9,23 +9,38 @@
 namespace stretto {
 
 ProgramJob::ProgramJob(const ProgramKind& kind, const JobRequest& request, Memories memories)
-    : Job(request, std::move(memories)),
+    : ServersJob(request, std::move(memories)),
       kind_(kind),
+      are_pes_(kind.spans_servers(request.mode)),
       kernels_(kernel_file(spec_.software.collective)),
       options_(runtime_options(request, request.mode, true, kernels_)) {
-  for (const ProgramCall& call : kind.calls()) {
+  std::vector<ProgramCall> calls = kind.calls();
+  if (are_pes_) calls.resize(servers(), calls.front());
+  programs_.reserve(calls.size());
+  for (const ProgramCall& call : calls) {
     check_program(call.file);  // Again: what is loaded by now decides what the loader finds.
     Program& program = programs_.emplace_back();
     program.call = call;
     program.is_high_priority = programs_.size() <= kind.high_priority;
     program.library = std::make_unique<ProgramLibrary>(call.file);
   }
+  for (uint32_t pe = 0; are_pes_ && pe < servers(); ++pe) {
+    plans_[pe].threads = kind.threads;
+    networks_.push_back(
+        plans_[pe].network(request, pe, cluster_memory(), kind.heap_bytes, kind.poll_rounds));
+  }
   if (kind.server != ProgramServer::none)
     server_ = std::make_unique<ServerProgram>(request, kind.server,
                                               static_cast<uint32_t>(programs_.size()));
 }
 
-void ProgramJob::add_programs(Host& host, uint32_t) {
+void ProgramJob::add_programs(Host& host, uint32_t server) {
+  if (are_pes_) {
+    add_program(host, "pe" + std::to_string(server),
+                [this, server](HostCore& core) { run(core, programs_[server], server); });
+    add_service(host, server);
+    return;
+  }
   for (uint32_t i = 0; i < programs_.size(); ++i) {
     const std::string name = server_ == nullptr ? "program" : "client" + std::to_string(i);
     add_program(host, name, [this, i](HostCore& core) { run(core, programs_[i], i); });
@@ -53,13 +68,22 @@ void ProgramJob::call(Program& program, HostRuntime& runtime) {
                                said.empty() ? "" : "; the last call that failed: " + said));
 }
 
-void ProgramJob::run(HostCore& core, Program& program, uint32_t number) {
+stretto_runtime_options_t ProgramJob::options_of(uint32_t number) const {
   stretto_runtime_options_t options = options_;
   if (server_ != nullptr) {
     options.server_channel = tally_channel_address(options.job, number);
-    options.high_priority = program.is_high_priority;
+    options.high_priority = programs_[number].is_high_priority;
   }
-  HostRuntime runtime(core, options);
+  if (are_pes_) {
+    options.devices = 1;
+    options.device_gpu[0] = static_cast<uint8_t>(request_.share.gpus[rank_of(number)]);
+    options.network = networks_[number];
+  }
+  return options;
+}
+
+void ProgramJob::run(HostCore& core, Program& program, uint32_t number) {
+  HostRuntime runtime(core, options_of(number));
   program.runtime = &runtime;
   const auto forget = [&program](void*) { program.runtime = nullptr; };
   const std::unique_ptr<void, decltype(forget)> forgets(this, forget);  // However this ends.
@@ -80,6 +104,17 @@ void ProgramJob::run(HostCore& core, Program& program, uint32_t number) {
   program.ended = core.now();
   if (server_ == nullptr && !program.failure.empty()) throw CheckError(program.failure);
   const uint64_t begin = request_.share.memory_begin;
+  if (are_pes_) {
+    int is_open = 0;
+    plans_[number].opened(core, runtime.symmetric(&is_open));
+    if (is_open != 0)
+      throw CheckError(program.call.file + ": main() returned without shmem_finalize" +
+                       (runtime.last_error().empty()
+                            ? ""
+                            : "; the last call that failed: " + runtime.last_error()));
+    layouts_[rank_of(number)].add("runtime", begin, runtime.memory_end(0) - begin);
+    return;
+  }
   for (uint32_t rank = 0; rank < request_.ranks() && server_ == nullptr; ++rank)
     layouts_[rank].add("runtime", begin, runtime.memory_end(rank) - begin);
 }
@@ -115,7 +150,9 @@ std::string ProgramJob::table() const {
   return text;
 }
 
-void ProgramJob::audit(uint32_t, AuditSink& sink) const {
+void ProgramJob::audit(uint32_t rank, AuditSink& sink) const {
+  if (const uint32_t server = server_of(rank); are_pes_ && server != servers())
+    audit_service(server, sink);
   for (uint32_t i = 0; i < programs_.size() && server_ != nullptr; ++i) {
     const std::string client = fmt::format("client {}: messages ", i);
     sink.equal(client + "sent = received", programs_[i].messages, server_->result().messages[i]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job of kind program: one program that has the devices itself, or clients and their server.
+// The job of kind program: one program that has the devices itself, clients and their server, or a PE on each
+// server of the machine.
 #ifndef STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_JOB_H_
 #define STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_JOB_H_
 
@@ -9,14 +10,14 @@
 #include <vector>
 
 #include "platform/jobs/host_runtime.h"
-#include "platform/jobs/job.h"
+#include "platform/jobs/servers_job.h"
 #include "platform/kinds/program/program_kind.h"
 #include "platform/kinds/program/program_library.h"
 #include "platform/kinds/program/program_server.h"
 
 namespace stretto {
 
-class ProgramJob final : public Job {
+class ProgramJob final : public ServersJob {
  public:
   // Throws UserError if a file cannot be loaded.
   ProgramJob(const ProgramKind& kind, const JobRequest& request, Memories memories);
@@ -24,7 +25,7 @@ class ProgramJob final : public Job {
   std::vector<Account> accounts() const override { return program_accounts(request_); }
   std::vector<PhaseRule> phases() const override { return program_phases(request_); }
   void place_contents() override {}
-  void add_programs(Host& host, uint32_t) override;
+  void add_programs(Host& host, uint32_t server) override;
   CheckReport check() const override;
   void audit(uint32_t rank, AuditSink& sink) const override;
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
@@ -47,15 +48,18 @@ class ProgramJob final : public Job {
     uint64_t message_bytes = 0;
   };
 
+  stretto_runtime_options_t options_of(uint32_t number) const;
   void run(HostCore& core, Program& program, uint32_t number);
   // Throws CheckError if main() said that something is wrong.
   void call(Program& program, HostRuntime& runtime);
   void serve(HostCore& core);
 
   const ProgramKind& kind_;
+  const bool are_pes_;
   const std::vector<uint8_t> kernels_;
   const stretto_runtime_options_t options_;
   std::vector<Program> programs_;
+  std::vector<stretto_runtime_network_t> networks_;  // Of PEs.
   std::unique_ptr<ServerProgram> server_;  // Null: none.
 };
 

@@ -9,6 +9,7 @@
 #include "models/common/error.h"
 #include "platform/base/installation.h"
 #include "platform/jobs/host_runtime.h"
+#include "platform/jobs/servers_job.h"
 #include "platform/kinds/program/program_job.h"
 #include "platform/kinds/program/program_library.h"
 
@@ -53,6 +54,12 @@ void ProgramKind::describe(ParameterSet& set) {
              "Of the server; they take the files in turn. 0: one a file.");
   set.number("high_priority", high_priority, 0, 1,
              "Whether the first client has high priority; the others are best effort.");
+  set.number("heap_bytes", heap_bytes, 1, 1u << 30, "Of a PE, what shmem_malloc gives.");
+  set.number("threads", threads, 1, STRETTO_SHMEM_MAX_THREADS,
+             "That serve kernels which communicate: harts of the command processor, or threads of "
+             "the host.");
+  set.number("poll_rounds", poll_rounds, 1, 1000,
+             "Rounds of a thread over its queues to one look at completions (CN-U06).");
 }
 
 std::vector<ProgramCall> ProgramKind::calls() const {
@@ -90,15 +97,26 @@ void ProgramKind::resolve(const std::string& workload) {
 }
 
 const KindInfo& ProgramKind::info() const {
-  static const KindInfo info{
-      .name = "program",
-      .sentence = "A program of yours over cuda_runtime.h and nccl.h.",
-      .modes = {{"mmio", "program, its communicators with engine mmio"},
-                {"gdma", "program, its communicators with engine gdma"},
-                {"dma", "program, its communicators with engine dma"},
-                {"t3", "program, its communicators with engine t3"}},
-  };
+  static const KindInfo info = [] {
+    KindInfo made{
+        .name = "program",
+        .sentence = "A program of yours over cuda_runtime.h and nccl.h.",
+        .modes = {{"mmio", "program, its communicators with engine mmio"},
+                  {"gdma", "program, its communicators with engine gdma"},
+                  {"dma", "program, its communicators with engine dma"},
+                  {"t3", "program, its communicators with engine t3"}},
+        .spans_servers = true,
+    };
+    for (const auto& mode : shmem_modes()) made.modes.emplace_back(mode);
+    return made;
+  }();
   return info;
+}
+
+bool ProgramKind::spans_servers(const std::string& mode) const {
+  const auto modes = shmem_modes();
+  return std::any_of(modes.begin(), modes.end(),
+                     [&](const auto& one) { return one.first == mode; });
 }
 
 void ProgramKind::check(const JobRequest& request) const {
@@ -107,6 +125,13 @@ void ProgramKind::check(const JobRequest& request) const {
   for (const ProgramCall& call : calls()) check_program(call.file);
   for (const std::string& library : preloads())
     check_shared_object(library, "a library to preload");
+  if (spans_servers(request.mode)) {
+    if (server != ProgramServer::none)
+      throw UserError(
+          fmt::format("{}: program.server: a PE has its GPU itself", request.subject()));
+    check_servers(request, 2);
+    check_service_threads(request, threads);
+  }
   if (server != ProgramServer::none) {
     if (request.ranks() != 1)
       throw UserError(
@@ -117,6 +142,7 @@ void ProgramKind::check(const JobRequest& request) const {
 }
 
 std::vector<std::string> ProgramKind::claims(const JobRequest& request) const {
+  if (spans_servers(request.mode)) return {"the network interface"};
   return runtime_claims(request.mode);
 }
 

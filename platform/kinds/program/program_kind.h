@@ -3,7 +3,8 @@
 // shared objects whose main() is called. One runs as one thread of the modelled host and sees all GPUs;
 // the mode is the engine of its communicators. `stretto run FILE.so` needs no workload file. With a server
 // (sw/tally) there may be several, which share one GPU through it: each is unchanged, and its calls go to the
-// server by libtally_client.so, which is preloaded.
+// server by libtally_client.so, which is preloaded. With a mode of ComP-Net each server of the machine runs the
+// program, as a PE with its first GPU (shmem.h).
 //
 // Programs share the process with the simulator: they must return from main() and not exit().
 #ifndef STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_KIND_H_
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "platform/jobs/workload_kind.h"
+#include "sw/include/formats/shmem_queue.h"
 
 namespace stretto {
 
@@ -39,6 +41,7 @@ class ProgramKind final : public WorkloadKind {
   const KindInfo& info() const override;
   void describe(ParameterSet& set) override;
   std::string first_error() const override;
+  bool spans_servers(const std::string& mode) const override;
   void resolve(const std::string& workload) override;
   std::map<std::string, uint64_t> shape() const override { return {}; }
   void check(const JobRequest& request) const override;
@@ -57,6 +60,10 @@ class ProgramKind final : public WorkloadKind {
   uint32_t clients = 0;   // 0: one a file.
   ProgramServer server = ProgramServer::none;
   uint32_t high_priority = 1;  // Of the clients, the first so many.
+  // Of programs that are PEs.
+  uint64_t heap_bytes = 16u << 20;
+  uint32_t threads = STRETTO_SHMEM_HARTS;
+  uint32_t poll_rounds = 4;  // CN-U06.
 };
 
 }  // namespace stretto

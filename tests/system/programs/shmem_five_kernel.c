@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of shmem_five.c, of one wavefront, written with what shmem.h documents: work-group w of a PE plays with
+// those of its number at the others. Words of the heap belong to work-groups by their number.
+#include "sw/include/shmem.h"
+#include "sw/kernels/kernel.h"
+#include "tests/system/programs/shmem_five_arguments.h"
+
+#define ARGUMENTS ((const shmem_five_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG))
+#define SELF ((uint32_t)tile_csr(TILE_CSR_WG_ID))
+#define GROUPS ((uint32_t)tile_csr(TILE_CSR_GRID))
+
+// A token goes round n times: who has it adds 1 to the next one's word. words[w] is the token, more[w] what
+// fetch-adds brought.
+void tokens(void) {
+  const shmem_five_arguments_t* g = ARGUMENTS;
+  shmem_ctx_t ctx;
+  shmem_wg_ctx_create(&ctx, &g->shmem, SELF);
+  const uint32_t pe = shmem_ctx_my_pe(&ctx), next = (pe + 1) % shmem_ctx_n_pes(&ctx);
+  volatile uint64_t* brought = g->more + SELF;
+  for (uint64_t turn = 1; turn <= g->rounds; ++turn) {
+    if (pe != 0) shmem_uint64_wait_until_wg(g->words + SELF, SHMEM_CMP_GE, turn);
+    *brought += shmem_ctx_uint64_atomic_fetch_add_wg(&ctx, g->words + SELF, 1, next);
+    if (pe == 0) shmem_uint64_wait_until_wg(g->words + SELF, SHMEM_CMP_GE, turn);
+  }
+  shmem_wg_ctx_destroy(&ctx);
+  tile_end();
+  __builtin_unreachable();
+}
+
+// n bins at each PE, common to all work-groups; key k of a work-group is a hash of where it is.
+void histogram(void) {
+  const shmem_five_arguments_t* g = ARGUMENTS;
+  shmem_ctx_t ctx;
+  shmem_wg_ctx_create(&ctx, &g->shmem, SELF);
+  const uint64_t bins = g->n * shmem_ctx_n_pes(&ctx), pe = shmem_ctx_my_pe(&ctx);
+  for (uint64_t k = 0; k < g->rounds; ++k) {
+    const uint64_t bin = ((pe * GROUPS + SELF) * g->rounds + k) * 2654435761u % bins;
+    if (bin / g->n != pe)
+      shmem_ctx_uint64_atomic_inc_wg(&ctx, g->words + bin % g->n, (uint32_t)(bin / g->n));
+    else
+      __atomic_fetch_add(g->more + bin % g->n, 1, __ATOMIC_RELAXED);
+  }
+  shmem_ctx_quiet_wg(&ctx);
+  shmem_wg_ctx_destroy(&ctx);
+  tile_end();
+  __builtin_unreachable();
+}
+
+// PEs are a torus of two columns, each has a block of n x n words with a frame. Rounds: each word becomes the sum of
+// its four neighbours. Rows go by one context, columns by another one; signals count rounds.
+void halo(void) {
+  const shmem_five_arguments_t* g = ARGUMENTS;
+  shmem_ctx_t rows, columns;
+  shmem_wg_ctx_create(&rows, &g->shmem, 0);
+  shmem_wg_ctx_create(&columns, &g->shmem, 1);
+  const uint32_t pe = shmem_ctx_my_pe(&rows), pes = shmem_ctx_n_pes(&rows);
+  const uint32_t above = (pe + pes - 2) % pes, below = (pe + 2) % pes, beside = pe ^ 1;
+  const uint64_t n = g->n, pitch = n + 2;
+  volatile uint64_t* edges = g->more;  // Two that leave, two that come, of two rounds each.
+  uint64_t* blocks[2] = {g->words, g->words + pitch * pitch};
+  for (uint64_t round = 1; round <= g->rounds; ++round) {
+    uint64_t *from = blocks[(round + 1) % 2], *to = blocks[round % 2];
+    uint64_t* half = g->more + round % 2 * 4 * n;
+    edges = half;
+    for (uint64_t i = 0; i < n; ++i) {
+      edges[i] = from[(i + 1) * pitch + 1];
+      edges[n + i] = from[(i + 1) * pitch + n];
+    }
+    shmem_ctx_putmem_signal_nbi_wg(&columns, half + 3 * n, half, 8 * n, g->signals, round,
+                                   SHMEM_SIGNAL_SET, beside);
+    shmem_ctx_putmem_signal_nbi_wg(&columns, half + 2 * n, half + n, 8 * n, g->signals + 1, round,
+                                   SHMEM_SIGNAL_SET, beside);
+    shmem_ctx_putmem_signal_nbi_wg(&rows, from + (n + 1) * pitch + 1, from + pitch + 1, 8 * n,
+                                   g->signals + 2, round, SHMEM_SIGNAL_SET, above);
+    shmem_ctx_putmem_signal_nbi_wg(&rows, from + 1, from + n * pitch + 1, 8 * n, g->signals + 3,
+                                   round, SHMEM_SIGNAL_SET, below);
+    shmem_uint64_wait_until_all_wg(g->signals, 4, NULL, SHMEM_CMP_GE, round);
+    for (uint64_t i = 0; i < n; ++i) {
+      ((volatile uint64_t*)from)[(i + 1) * pitch] = edges[2 * n + i];
+      ((volatile uint64_t*)from)[(i + 1) * pitch + n + 1] = edges[3 * n + i];
+    }
+    for (uint64_t y = 1; y <= n; ++y)
+      for (uint64_t x = 1; x <= n; ++x)
+        ((volatile uint64_t*)to)[y * pitch + x] = from[(y - 1) * pitch + x] +
+                                                  from[(y + 1) * pitch + x] +
+                                                  from[y * pitch + x - 1] + from[y * pitch + x + 1];
+    shmem_ctx_quiet_wg(&columns);
+    shmem_ctx_barrier_all_wg(&rows);  // Its neighbours have read their frames, too.
+  }
+  shmem_wg_ctx_destroy(&columns);
+  shmem_wg_ctx_destroy(&rows);
+  tile_end();
+  __builtin_unreachable();
+}
+
+// A lock at PE 0 keeps two words equal: words[0] tickets, [1] who is served, [2] and [3] what is guarded.
+void ticket_lock(void) {
+  const shmem_five_arguments_t* g = ARGUMENTS;
+  shmem_ctx_t ctx;
+  shmem_wg_ctx_create(&ctx, &g->shmem, SELF);
+  for (uint64_t i = 0; i < g->rounds && shmem_ctx_my_pe(&ctx) != 0; ++i) {
+    const uint64_t ticket = shmem_ctx_uint64_atomic_fetch_inc_wg(&ctx, g->words, 0);
+    while (shmem_ctx_uint64_atomic_fetch_wg(&ctx, g->words + 1, 0) != ticket) {
+    }
+    const uint64_t a = shmem_ctx_uint64_g_wg(&ctx, g->words + 2, 0);
+    const uint64_t b = shmem_ctx_uint64_g_wg(&ctx, g->words + 3, 0);
+    shmem_ctx_uint64_p_wg(&ctx, g->words + 2, a + 1, 0);
+    shmem_ctx_uint64_p_wg(&ctx, g->words + 3, a == b ? b + 1 : 0, 0);
+    shmem_ctx_quiet_wg(&ctx);
+    shmem_ctx_uint64_atomic_inc_wg(&ctx, g->words + 1, 0);
+  }
+  shmem_wg_ctx_destroy(&ctx);
+  tile_end();
+  __builtin_unreachable();
+}
+
+// n words from each PE to each other one: words of a work-group come from, more of it go to PE p at p x n.
+void all_to_all(void) {
+  const shmem_five_arguments_t* g = ARGUMENTS;
+  shmem_ctx_t ctx;
+  shmem_wg_ctx_create(&ctx, &g->shmem, SELF);
+  const uint32_t self = shmem_ctx_my_pe(&ctx), pes = shmem_ctx_n_pes(&ctx);
+  const uint64_t first = SELF * pes * g->n;
+  for (uint32_t pe = 0; pe < pes; ++pe)
+    if (pe != self)
+      shmem_ctx_putmem_nbi_wg(&ctx, g->words + first + self * g->n, g->more + first + pe * g->n,
+                              8 * g->n, pe);
+  shmem_ctx_quiet_wg(&ctx);
+  shmem_wg_ctx_destroy(&ctx);
+  tile_end();
+  __builtin_unreachable();
+}
+
+// Nothing, so often.
+void idle(void) {
+  for (uint64_t i = 0; i < ARGUMENTS->rounds; ++i) __asm__ volatile("");
+  tile_end();
+  __builtin_unreachable();
+}
+
+#define KERNEL(name)                                                         \
+  STRETTO_KERNEL(name, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096, \
+                 .private_bytes = 1024, .wavefronts = 1,                     \
+                 .kernarg_bytes = sizeof(shmem_five_arguments_t))
+KERNEL(tokens);
+KERNEL(histogram);
+KERNEL(halo);
+KERNEL(ticket_lock);
+KERNEL(all_to_all);
+KERNEL(idle);

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do programs over shmem.h and cuda_runtime.h that this project does not ship compile from what the headers
+// document, by the commands that users give, and are they right in every mode, wherever who serves them is? What a
+// program does wrong gets one line, and nothing waits for ever.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+
+#include "tests/system/compile.h"
+
+using namespace stretto::test;
+
+namespace {
+
+const std::string kPrograms[] = {"tokens", "histogram", "halo", "ticket_lock", "all_to_all"};
+const std::string kModes[] = {"compnet", "compnet-nolock", "dgpu", "dgpu-host"};
+
+// A program of `source` with kernels of shmem_five_kernel.c, on `servers` servers.
+class Program {
+ public:
+  explicit Program(const std::string& source)
+      : object_(compile(scratch_, source)),
+        kernels_(compile_kernel(scratch_, "shmem_five_kernel.c", "tokens")) {}
+
+  Finished run(const std::string& what, const std::string& options, unsigned servers = 4) const {
+    const std::string out = scratch_.path + "/r" + Scratch::next();
+    const std::string count = std::to_string(servers);
+    return run_stretto("run " + object_ + " --machine compnet --impl all=model --set gpus=" +
+                           count + " --set servers=" + count + " --set program.arguments='" +
+                           kernels_ + " " + what + "' " + options + " --out " + out,
+                       "timeout 300");
+  }
+
+ private:
+  const Scratch scratch_;
+  const std::string object_, kernels_;
+};
+
+}  // namespace
+
+TEST_CASE("five programs of a user are right in every mode",
+          "[CN-API-01][CN-API-03][CN-API-04][CN-API-05]") {
+  const Program five("shmem_five.c");
+  for (const std::string& what : kPrograms) {
+    for (const std::string& mode : kModes) {
+      for (const unsigned servers : {what == "halo" ? 6u : 3u, 4u}) {
+        const Finished finished = five.run(what, "--mode " + mode, servers);
+        INFO(what << " " << mode << " " << servers << "\n" << finished.output);
+        CHECK(finished.status == 0);
+        for (unsigned pe = 0; pe < servers; ++pe)
+          CHECK(finished.says("PE " + std::to_string(pe) + " of " + std::to_string(servers) + ": " +
+                              what + " is right"));
+        CHECK(finished.says(" 0 violations"));
+      }
+    }
+  }
+}
+
+// Host program and kernel stand side by side there.
+TEST_CASE("the program of sw/net/README.md compiles and runs as it says") {
+  const Scratch scratch;
+  std::ifstream page(STRETTO_SOURCE_DIR "/sw/net/README.md");
+  std::string host, kernel, header, line;
+  size_t column = 0;
+  while (std::getline(page, line) && line.find("stretto-kernel -e pass") == std::string::npos) {
+    if (line.find("/* own.c */") != std::string::npos) column = line.find("/* own_kernel.c");
+    if (column == 0) continue;
+    host += line.substr(0, column) + "\n";
+    if (line.size() > column) kernel += line.substr(column) + "\n";
+  }
+  REQUIRE(column != 0);
+  const size_t types = host.find("typedef"), main = host.find("int main");
+  header = "#include \"sw/include/formats/shmem_queue.h\"\n" + host.substr(types, main - types);
+  scratch.file("own.h", header);
+  scratch.file("own.c", host);
+  scratch.file("own_kernel.c", kernel);
+  const std::string source = STRETTO_SOURCE_DIR, build = STRETTO_BUILD_DIR;
+  command_succeeds("cd " + scratch.path + " && bash " + build +
+                   "/stretto-kernel -e pass -o own.elf own_kernel.c && cc -shared -fPIC -I" +
+                   source + " -I" + source + "/sw/include -o own.so own.c && " + build +
+                   "/stretto run ./own.so --machine compnet --mode compnet --impl all=model");
+}
+
+TEST_CASE("one hart or many threads serve a program of a user, whatever windows and threads") {
+  const Program five("shmem_five.c");
+  for (const char* const options :
+       {"--mode compnet --set program.threads=1", "--mode dgpu --set program.threads=7",
+        "--mode compnet --set sim.threads=2", "--mode dgpu-host --set sim.window_ns=7",
+        "--mode compnet --set l2.bytes=131072", "--mode compnet --set program.poll_rounds=1"}) {
+    const Finished finished = five.run("halo", options);
+    INFO(options << "\n" << finished.output);
+    CHECK(finished.status == 0);
+  }
+}
+
+TEST_CASE("what a program does wrong is said in a line", "[CN-API-06]") {
+  const Program misuse("shmem_misuse.c");
+  const struct {
+    const char* what;
+    int status;
+    const char* says;
+  } cases[] = {
+      {"early", 0, "early: shmem_my_pe: before shmem_wg_init, or behind shmem_finalize"},
+      {"queues", 0, "queues: shmem_wg_init: 1025 work-groups; 1 to 1024"},
+      {"heaps", 0,
+       "heaps: shmem_wg_init: heap of 16781312 bytes, of PE 1 16782336: all must have as many "
+       "work-groups and bytes"},
+      {"twice", 0, "twice: shmem_wg_init: called for a second time"},
+      {"sizes", 0, "sizes: shmem_malloc: PE 1 asks for 4096, this one for 2048"},
+      {"sizes", 0, "sizes: shmem_malloc: PE 0 asks for 2048, this one for 4096"},
+      {"large", 0, "large: shmem_malloc: 16777217 bytes do not fit into a heap of 16777216"},
+      {"align", 0, "align: shmem_align: 96 is no power of two up to 512"},
+      {"free", 0, "is no address that shmem_malloc gave"},
+      {"running", 0,
+       "running: shmem_finalize: PE 2: a stream has not ended, and its kernels may communicate; "
+       "wait for it first"},
+      {"other", 0, "other: shmem_malloc: PE 1 asks for another call"},
+      {"cooperative", 1, "cooperative: gpu 0 queue 0 packet "},
+      {"open", 1, "shmem_misuse.c.so: main() returned without shmem_finalize"},
+  };
+  for (const auto& [what, status, says] : cases) {
+    for (const char* const mode : {"compnet", "dgpu"}) {
+      const Finished finished = misuse.run(what, std::string("--mode ") + mode, 3);
+      INFO(what << " " << mode << "\n" << finished.output);
+      CHECK(finished.status == status);
+      CHECK(finished.says(says));
+    }
+  }
+}
+
+TEST_CASE("a program is no PE on a machine without servers, or in another mode") {
+  const Program misuse("shmem_misuse.c");
+  const auto refused = [&](const std::string& options, unsigned servers, int status,
+                           const std::string& why) {
+    const Finished finished = misuse.run("twice", options, servers);
+    INFO(options << "\n" << finished.output);
+    CHECK(finished.status == status);
+    CHECK(finished.says(why));
+  };
+  refused("--mode compnet", 1, 2, "needs topology=cluster and servers of 2 to 32");
+  refused("--mode mmio", 2, 2, "kind program runs within one server");
+  refused("--mode mmio", 1, 1, "the program is no PE; --mode compnet, compnet-nolock, dgpu or");
+  refused("--mode compnet --set program.threads=3", 2, 2, "3 threads cannot serve");
+  refused("--mode compnet --set program.server=tally", 2, 2, "a PE has its GPU itself");
+}
