@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
+#include <map>
 #include <sstream>
 
 #include <catch2/catch.hpp>
@@ -257,6 +258,41 @@ TEST_CASE("kernels and pipelines of one graph are compared, those of two graphs 
   INFO(refused.output);
   CHECK(refused.status == 1);
   CHECK(refused.says("/plan/plan.graph holds another plan"));
+}
+
+// Vertical fusion and pipelines are of one compiler, on the machine of the kernels that they are held against, by the same
+// firmware and kernels.
+TEST_CASE("fused groups and pipelines are held against kernels of the same graph and machine",
+          "[KT-EVAL-01]") {
+  const Scratch scratch;
+  const std::string graph = "mgn:nodes=61,edges=95";
+  std::map<std::string, boost::json::value> of;
+  std::map<std::string, std::string> kernels;
+  for (const std::string mode : {"bsp", "vertical", "kitsune"}) {
+    of[mode] = run(graph, "--mode " + mode, scratch.path + "/" + mode);
+    CHECK(of[mode].at("job").at("profile").at("graph") ==
+          of["bsp"].at("job").at("profile").at("graph"));
+    CHECK(of[mode].at("job").at("results_sha256") == of["bsp"].at("job").at("results_sha256"));
+    CHECK(of[mode].at("firmware_sha256") == of["bsp"].at("firmware_sha256"));
+    for (const auto& kernel : of[mode].at("kernel_sha256").as_object()) {
+      const std::string sha256 = kernel.value().as_string().c_str();
+      CHECK(kernels.emplace(kernel.key(), sha256).first->second == sha256);
+    }
+  }
+  CHECK(kernels.contains("fused"));
+  CHECK(kernels.contains("stages"));
+  const std::string all =
+      scratch.path + "/bsp " + scratch.path + "/vertical " + scratch.path + "/kitsune";
+  const Finished compared = run_stretto("compare " + all);
+  INFO(compared.output);
+  CHECK(compared.status == 0);
+  CHECK(compared.says("speed-up, whole run"));
+  CHECK(!compared.says("no speed-up"));
+  (void)run(graph, "--mode kitsune --machine a100-2x", scratch.path + "/twice");
+  const Finished other = run_stretto("compare " + scratch.path + "/bsp " + scratch.path + "/twice");
+  INFO(other.output);
+  CHECK(other.says("not only the mode differs"));
+  CHECK(other.says("machine (a100, a100-2x)"));
 }
 
 // h, a and r are declared and read by others: a product, what is behind it, and what is behind that.

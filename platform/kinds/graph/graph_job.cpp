@@ -223,6 +223,8 @@ class GraphJob final : public Job, public QueueOwner {
         all.emplace_back(graph_library(static_cast<graph_library_t>(form)),
                          sha256_hex(elf.data(), elf.size()));
     }
+    if (parameters_[0].groups != 0)
+      all.emplace_back("stages", sha256_hex(stages_elf_.data(), stages_elf_.size()));
     return all;
   }
   std::string table() const override;
