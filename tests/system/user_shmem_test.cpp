@@ -81,6 +81,23 @@ TEST_CASE("the program of sw/net/README.md compiles and runs as it says") {
                    "/stretto run ./own.so --machine compnet --mode compnet --impl all=model");
 }
 
+TEST_CASE("random programs see what a sequential reference of the memory model says",
+          "[CN-MEM-02][CN-API-05]") {
+  const std::string script =
+      "STRETTO_BUILD_DIR=" STRETTO_BUILD_DIR " bash " STRETTO_SOURCE_DIR "/tests/shmem_random.sh ";
+  const auto run = [&](const std::string& arguments) { return run_command(script + arguments); };
+  const Finished some = run("--programs 50");
+  INFO(some.output);
+  CHECK(some.status == 0);
+  // Firmware whose quiet does not wait.
+  const Finished wrong = run("--programs 40 --seed 2000 --machine 0 --firmware " STRETTO_BUILD_DIR
+                             "/sw/firmware/main_net_no_quiet.elf");
+  INFO(wrong.output);
+  CHECK(wrong.status == 1);
+  CHECK(wrong.says("seed 20"));
+  CHECK(wrong.says("shmem_random.sh: wrong; again: "));
+}
+
 TEST_CASE("one hart or many threads serve a program of a user, whatever windows and threads") {
   const Program five("shmem_five.c");
   for (const char* const options :
