@@ -134,6 +134,8 @@ struct stretto_runtime {
   struct ncclComm* comms;
   struct CUevent_st* events;
   stretto_runtime_library_t* libraries;
+  struct nodes* pipelines;             // Of cudaPipelineCreate,
+  struct nodes* pipeline_execs;        // of cudaPipelineInstantiate.
   struct symmetric_memory* symmetric;  // Null: none so far.
   operation_t* first;
   operation_t* last;
@@ -170,6 +172,13 @@ cudaError_t runtime_create_stream(device_t* device, uint32_t priority, struct CU
 // runtime_no_stream() says.
 struct CUstream_st* runtime_given_stream(cudaStream_t stream);
 cudaError_t runtime_no_stream(const char* call, cudaStream_t stream);
+// What the driver needs to launch a kernel in the stream; loads it into its device.
+cudaError_t runtime_prepare_launch(const char* call, const stretto_runtime_kernel_t* kernel,
+                                   dim3 grid, const void* arguments, struct CUstream_st* stream,
+                                   stretto_launch_t* launch);
+// All work-groups of all of them at the same time, or none.
+cudaError_t runtime_launch_together(const char* call, const stretto_launch_t* launches,
+                                    uint32_t count, struct CUstream_st* stream);
 // Whether all that was submitted to it is done; does not wait.
 int runtime_is_done(const struct CUstream_st* stream);
 // Host memory for all devices from `offset` on, `bytes` each: that of this one.
@@ -239,6 +248,7 @@ void copies_deliver(device_t* device);
 void copies_free(device_t* device);
 void events_free(stretto_runtime_t* runtime);
 void symmetric_free(stretto_runtime_t* runtime);
+void pipelines_free(stretto_runtime_t* runtime);
 
 // Until the stream is waited for, `by` uses this memory.
 void runtime_use(struct CUstream_st* stream, uint64_t address, uint64_t bytes, const char* by);

@@ -179,6 +179,46 @@ cudaError_t stretto_runtime_check_launch(const char* call, const char* kernel,
   return cudaSuccess;
 }
 
+cudaError_t runtime_prepare_launch(const char* call, const stretto_runtime_kernel_t* kernel,
+                                   dim3 grid, const void* arguments, struct CUstream_st* stream,
+                                   stretto_launch_t* launch) {
+  device_t* device = stream->device;
+  struct CUkern_st* own = (struct CUkern_st*)kernel;
+  const stretto_status_t status = load_on(device, own);
+  if (status != STRETTO_OK)
+    return stretto_runtime_refuse(launch_error(status), "%s: %.60s: %.180s", call, kernel->name,
+                                  device->client->api->last_error(device->client));
+  *launch = (stretto_launch_t){.kernel = &own->on[device->number],
+                               .arguments = arguments,
+                               .argument_bytes = kernel->descriptor.kernarg_bytes,
+                               .work_groups = grid.x,
+                               .grid_y = grid.y,
+                               .grid_z = grid.z,
+                               .account = device->runtime->options.accounts.kernels,
+                               .device_scope = 1,
+                               .system_acquire = stream->acquires,
+                               .after_all_earlier = 1};
+  return cudaSuccess;
+}
+
+static cudaError_t launched(const char* call, const char* kernel, struct CUstream_st* stream,
+                            stretto_status_t status) {
+  device_t* device = stream->device;
+  if (status != STRETTO_OK)
+    return stretto_runtime_refuse(launch_error(status), "%s: %.60s: %.180s", call, kernel,
+                                  device->client->api->last_error(device->client));
+  stream->acquires = 0;
+  stream->unreleased = 1;
+  return cudaSuccess;
+}
+
+cudaError_t runtime_launch_together(const char* call, const stretto_launch_t* launches,
+                                    uint32_t count, struct CUstream_st* stream) {
+  stretto_client_t* client = stream->device->client;
+  return launched(call, "all together", stream,
+                  client->api->launch_pipeline(client, stream->stream, launches, count));
+}
+
 // `together`: all work-groups at once, or none.
 static cudaError_t launch(const char* call, const void* kernel, dim3 grid, dim3 block,
                           void** arguments, size_t shared_bytes, cudaStream_t stream,
@@ -189,35 +229,15 @@ static cudaError_t launch(const char* call, const void* kernel, dim3 grid, dim3 
                                   "%s: %p is no kernel of cudaLibraryGetKernel", call, kernel);
   struct CUstream_st* s = runtime_given_stream(stream);
   if (s == NULL) return runtime_no_stream(call, stream);
-  const stretto_kernel_descriptor_t* d = &k->descriptor;
-  TRY_CUDA(stretto_runtime_check_launch(call, k->name, d, grid, block, arguments, shared_bytes));
-  device_t* device = s->device;
-  struct CUkern_st* own = (struct CUkern_st*)k;
-  stretto_status_t status = load_on(device, own);
-  if (status == STRETTO_OK) {
-    const stretto_launch_t one = {
-        .kernel = &own->on[device->number],
-        .arguments = d->kernarg_bytes == 0 ? NULL : arguments[0],
-        .argument_bytes = d->kernarg_bytes,
-        .work_groups = grid.x,
-        .grid_y = grid.y,
-        .grid_z = grid.z,
-        .account = device->runtime->options.accounts.kernels,
-        .device_scope = 1,
-        .system_acquire = s->acquires,
-        .after_all_earlier = 1,
-    };
-    const stretto_api_t* api = device->client->api;
-    status = together ? api->launch_pipeline(device->client, s->stream, &one, 1)
-                      : api->launch(device->client, s->stream, &one);
-  }
-  if (status != STRETTO_OK) {
-    return stretto_runtime_refuse(launch_error(status), "%s: %.60s: %.180s", call, k->name,
-                                  device->client->api->last_error(device->client));
-  }
-  s->acquires = 0;
-  s->unreleased = 1;
-  return cudaSuccess;
+  TRY_CUDA(stretto_runtime_check_launch(call, k->name, &k->descriptor, grid, block, arguments,
+                                        shared_bytes));
+  const void* given = k->descriptor.kernarg_bytes == 0 ? NULL : arguments[0];
+  stretto_launch_t one;
+  TRY_CUDA(runtime_prepare_launch(call, k, grid, given, s, &one));
+  stretto_client_t* client = s->device->client;
+  return launched(call, k->name, s,
+                  together ? client->api->launch_pipeline(client, s->stream, &one, 1)
+                           : client->api->launch(client, s->stream, &one));
 }
 
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,

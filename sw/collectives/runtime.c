@@ -134,6 +134,7 @@ void stretto_runtime_destroy(stretto_runtime_t* runtime) {
   free_comms(runtime);
   events_free(runtime);
   symmetric_free(runtime);
+  pipelines_free(runtime);
   stretto_runtime_remove_libraries(&runtime->libraries);
   free(runtime);
 }

@@ -150,6 +150,72 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** a
 cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                         size_t shared_bytes, cudaStream_t stream);
 
+// Pipelines: kernels that are on the device at the same time and pass tiles through queues in the L2
+// (tile_queue.h). Calls are those of CUDA Graphs with another word, as in Kitsune (arXiv 2502.18403, 4.2, Fig 6).
+// Work-groups are placed all or none; what never fits fails when it is waited for.
+
+typedef struct CUpipeline_st* cudaPipeline_t;
+typedef struct CUpipelineNode_st* cudaPipelineNode_t;
+typedef struct CUpipelineExec_st* cudaPipelineExec_t;
+
+// What a kernel needs most of a unit; each type has a round-robin arbiter of its own.
+typedef enum cudaPipelineKernelType {
+  cudaPipelineKernelTypeDeclared = 0,  // As the kernel says.
+  cudaPipelineKernelTypeSimt = 1,
+  cudaPipelineKernelTypeTensor = 2
+} cudaPipelineKernelType;
+
+typedef struct cudaPipelineKernelNodeParams {
+  const void* func;  // These as in cudaLaunchKernel. Arguments are copied.
+  dim3 gridDim, blockDim;
+  size_t sharedMemBytes;
+  void** kernelParams;
+  cudaPipelineKernelType type;
+} cudaPipelineKernelNodeParams;
+
+// `flags` here and below: 0.
+cudaError_t cudaPipelineCreate(cudaPipeline_t* pipeline, unsigned flags);
+// Of a pipeline at most 32. `dependencies`: whose queues it reads.
+cudaError_t cudaPipelineAddKernelNode(cudaPipelineNode_t* node, cudaPipeline_t pipeline,
+                                      const cudaPipelineNode_t* dependencies, size_t count,
+                                      const cudaPipelineKernelNodeParams* parameters);
+// to[i] reads a queue of from[i]: its work-groups begin behind those. Queues say when there is something to read.
+cudaError_t cudaPipelineAddDependencies(cudaPipeline_t pipeline, const cudaPipelineNode_t* from,
+                                        const cudaPipelineNode_t* to, size_t count);
+// A copy that can be launched as often as wanted. Dependencies have no cycle.
+cudaError_t cudaPipelineInstantiate(cudaPipelineExec_t* exec, cudaPipeline_t pipeline,
+                                    unsigned flags);
+cudaError_t cudaPipelineLaunch(cudaPipelineExec_t exec, cudaStream_t stream);
+cudaError_t cudaPipelineExecDestroy(cudaPipelineExec_t exec);
+cudaError_t cudaPipelineDestroy(cudaPipeline_t pipeline);
+
+// Lines that stay in the L2.
+
+typedef enum cudaDeviceAttr { cudaDevAttrMaxPersistingL2CacheSize = 108 } cudaDeviceAttr;
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+typedef enum cudaLimit { cudaLimitPersistingL2CacheSize = 6 } cudaLimit;
+// What persisting lines may have of the L2, in whole ways; 0 at first.
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value);
+typedef enum cudaAccessProperty {
+  cudaAccessPropertyNormal = 0,
+  cudaAccessPropertyPersisting = 2
+} cudaAccessProperty;
+typedef struct cudaAccessPolicyWindow {
+  void* base_ptr;  // Multiples of 128, both.
+  size_t num_bytes;
+  float hitRatio;               // 1.
+  cudaAccessProperty hitProp;   // Normal: they persist no longer.
+  cudaAccessProperty missProp;  // Normal.
+} cudaAccessPolicyWindow;
+typedef enum cudaStreamAttrID { cudaStreamAttributeAccessPolicyWindow = 1 } cudaStreamAttrID;
+typedef union cudaStreamAttrValue {
+  cudaAccessPolicyWindow accessPolicyWindow;
+} cudaStreamAttrValue;
+// From here on in the stream, for all of the device, until another call or a reset ends it; at most 4 windows.
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   const cudaStreamAttrValue* value);
+cudaError_t cudaCtxResetPersistingL2Cache(void);
+
 #ifdef __cplusplus
 }  // extern "C"
 

@@ -174,3 +174,11 @@ cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 bloc
                                 "cudaLaunchCooperativeKernel: a server that shares the GPU stops "
                                 "kernels between work-groups");
 }
+
+cudaError_t cudaPipelineCreate(cudaPipeline_t* pipeline, unsigned flags) {
+  CLIENT_OR_NEXT(cudaPipelineCreate, pipeline, flags);
+  client_answered(client);
+  return stretto_runtime_refuse(cudaErrorNotSupported,
+                                "cudaPipelineCreate: a server that shares the GPU stops kernels "
+                                "between work-groups");
+}

@@ -55,6 +55,35 @@ TEST_CASE("a library kernel with queues leaves the bits that it leaves in memory
   CHECK(statistics.at("gpu0.compute.l2.pinned_read").to_number<uint64_t>() / 128 == 12 * 128);
 }
 
+TEST_CASE("pipelines that cannot be, and windows of the L2, are refused in a line",
+          "[KT-SCHED-01]") {
+  const Scratch scratch;
+  const Finished finished = run(scratch, STRETTO_BUILD_DIR "/sw/kernels/vector_queues.elf refused");
+  INFO(finished.output);
+  CHECK(finished.status == 0);
+  for (const char* line :
+       {"flags: cudaErrorInvalidValue: cudaPipelineCreate: a null pointer, or flags 7; 0",
+        "empty: cudaErrorInvalidConfiguration: cudaPipelineInstantiate: it has no kernels",
+        "stranger: cudaErrorInvalidResourceHandle: cudaPipelineAddDependencies: 0x",
+        "type: cudaErrorInvalidValue: cudaPipelineAddKernelNode: map_relu_fp16: type 3 (0..2)",
+        "block: cudaErrorInvalidConfiguration: cudaPipelineAddKernelNode: map_relu_fp16: a block "
+        "of 1 x 1 x 1; it "
+        "has 4 x 1 x 1 wavefronts",
+        "cycle: cudaErrorInvalidConfiguration: cudaPipelineInstantiate: kernel 0, map_relu_fp16: "
+        "its "
+        "dependencies have a cycle",
+        "33: cudaErrorInvalidConfiguration: cudaPipelineAddKernelNode: map_relu_fp16: a pipeline "
+        "has "
+        "at most 32 kernels",
+        "destroyed: cudaErrorInvalidResourceHandle: cudaPipelineInstantiate: 0x",
+        "never made: cudaErrorInvalidResourceHandle: cudaPipelineLaunch: (nil) is no pipeline to "
+        "launch",
+        "limit: cudaErrorInvalidValue: cudaDeviceSetLimit: persisting L2 cache size: ",
+        "ratio: cudaErrorNotSupported: cudaStreamSetAttribute: a window whose lines persist all "
+        "(hitRatio 1) or are normal"})
+    CHECK(finished.says(line));
+}
+
 TEST_CASE("a library kernel becomes one with queues by 10 to 40 changed lines, which are shown",
           "[KT-PIPE-04]") {
   const std::string diff = text_of(kStages + "vector_queues.diff");
