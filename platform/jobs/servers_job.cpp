@@ -26,6 +26,15 @@ void ServersJob::on_nic(uint32_t server, const NicMoment& moment) {
   begun_[server].ids.insert({moment.pair, moment.id});
 }
 
+std::vector<std::string> ServersJob::waiting_on() const {
+  std::vector<std::string> lines;
+  for (uint32_t server = 0; server < servers(); ++server)
+    if (const uint64_t heap = heap_of(server); heap != 0)
+      lines.push_back(fmt::format("PE {} is gpu{}, its heap begins at {:#x}", server,
+                                  request_.share.gpus[rank_of(server)], heap));
+  return lines;
+}
+
 void ServersJob::add_service(Host& host, uint32_t server) {
   uint32_t thread = 0;
   for (HostCore::Program& program : plans_[server].service_programs(host))

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,8 +24,12 @@ class ServersJob : public Job, public NicWatcher {
   std::vector<Account> accounts() const override { return {}; }
   std::vector<PhaseRule> phases() const override { return {}; }
   void on_nic(uint32_t server, const NicMoment& moment) override;
+  // Where each PE's heap lies, so that addresses that somebody waits for can be told apart.
+  std::vector<std::string> waiting_on() const override;
 
  protected:
+  // 0: there is none.
+  virtual uint64_t heap_of(uint32_t server) const { return plans_[server].heap; }
   uint32_t servers() const { return spec_.servers; }
   uint32_t rank_of(uint32_t server) const { return server * spec_.gpus_of_server(); }
   MemoryImage& memory(uint32_t server) const { return *memories_[rank_of(server)]; }

@@ -21,7 +21,7 @@
 //               those that move bytes; reductions have the same bits at all PEs
 // Every call that reads or writes the heap, and every wait, has a fence of system scope: the NIC
 // sees what the work-group has stored, and the work-group what the NIC has written
-// (MEMORY_MODEL.md).
+// (MEMORY_MODEL.md). The axioms of all this: SHMEM_MODEL.md.
 //
 // A PE's operations on itself are refused (STRETTO_SHMEM_BAD_PE). Failures end the run, unless the
 // service returns them: then ctx->failed has the first one (STRETTO_SHMEM_*, STRETTO_NIC_*).

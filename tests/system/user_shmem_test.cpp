@@ -98,6 +98,16 @@ TEST_CASE("random programs see what a sequential reference of the memory model s
   CHECK(wrong.says("shmem_random.sh: wrong; again: "));
 }
 
+TEST_CASE("of the memory model no forbidden outcome is seen, allowed ones and faults are",
+          "[CN-MEM-01][CN-MEM-02][CN-MEM-03]") {
+  const Finished finished =
+      run_command("STRETTO_BUILD_DIR=" STRETTO_BUILD_DIR " bash " STRETTO_SOURCE_DIR
+                  "/tests/litmus.sh --rounds 100");
+  INFO(finished.output);
+  CHECK(finished.status == 0);
+  CHECK(finished.says("14 forbidden, 4 allowed, 0 wrong"));
+}
+
 TEST_CASE("one hart or many threads serve a program of a user, whatever windows and threads") {
   const Program five("shmem_five.c");
   for (const char* const options :
@@ -142,6 +152,25 @@ TEST_CASE("what a program does wrong is said in a line", "[CN-API-06]") {
       CHECK(finished.status == status);
       CHECK(finished.says(says));
     }
+  }
+}
+
+TEST_CASE("who waits for a signal that nobody sends is named, with its PE and both harts",
+          "[CN-CP-02]") {
+  const Program misuse("shmem_misuse.c");
+  for (const std::string mode : {"compnet", "dgpu"}) {
+    const Finished finished = misuse.run("unsent", "--mode " + mode, 3);
+    INFO(mode << "\n" << finished.output);
+    CHECK(finished.status == 1);
+    const size_t at = finished.output.find("deadlock at ");
+    REQUIRE(at != std::string::npos);
+    CHECK(std::stoull(finished.output.substr(at + 12)) < 5'000'000);
+    for (const char* const text :
+         {"PE 1 is gpu1, its heap begins at 0x2",
+          "PE 0: shmem_barrier_all: waits for the other PEs", "gpu1.cp: hart 0 ",
+          "gpu1.cp: hart 1 ", " wg 1 wf 0 waits until memory at 0x2", " >= 77, it is 0"})
+      CHECK(finished.says(text));
+    CHECK_FALSE(finished.says("gpu0.compute: cu"));
   }
 }
 

@@ -125,6 +125,14 @@ void ProgramJob::serve(HostCore& core) {
                   request_.share.memory_end - request_.share.memory_begin);
 }
 
+uint64_t ProgramJob::heap_of(uint32_t server) const {
+  int is_open = 0;
+  const HostRuntime* runtime = are_pes_ ? programs_[server].runtime : nullptr;
+  const stretto_symmetric_options_t* symmetric =
+      runtime == nullptr ? nullptr : runtime->symmetric(&is_open);
+  return symmetric == nullptr ? 0 : symmetric->cluster.heap;
+}
+
 // A program's own verdict is its exit status. A client that has failed does not end the others.
 CheckReport ProgramJob::check() const {
   CheckReport report;
@@ -165,11 +173,13 @@ std::vector<std::pair<std::string, std::string>> ProgramJob::kernel_sha256() con
 }
 
 std::vector<std::string> ProgramJob::waiting_on() const {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = ServersJob::waiting_on();
   for (size_t i = 0; i < programs_.size(); ++i) {
     const HostRuntime* runtime = programs_[i].runtime;
     if (runtime == nullptr) continue;
-    const std::string who = server_ == nullptr ? "" : "client " + std::to_string(i) + ": ";
+    const std::string who = are_pes_             ? "PE " + std::to_string(i) + ": "
+                            : server_ == nullptr ? ""
+                                                 : "client " + std::to_string(i) + ": ";
     if (!runtime->position().empty()) lines.push_back(who + runtime->position());
     if (!runtime->last_error().empty())
       lines.push_back(who + "the last call that failed: " + runtime->last_error());

@@ -48,6 +48,7 @@ class ProgramJob final : public ServersJob {
     uint64_t message_bytes = 0;
   };
 
+  uint64_t heap_of(uint32_t server) const override;
   stretto_runtime_options_t options_of(uint32_t number) const;
   void run(HostCore& core, Program& program, uint32_t number);
   // Throws CheckError if main() said that something is wrong.
@@ -60,7 +61,7 @@ class ProgramJob final : public ServersJob {
   const stretto_runtime_options_t options_;
   std::vector<Program> programs_;
   std::vector<stretto_runtime_network_t> networks_;  // Of PEs.
-  std::unique_ptr<ServerProgram> server_;  // Null: none.
+  std::unique_ptr<ServerProgram> server_;            // Null: none.
 };
 
 }  // namespace stretto

@@ -131,6 +131,31 @@ void all_to_all(void) {
   __builtin_unreachable();
 }
 
+// Work-group 1 of PE 1 waits for what nobody sends.
+void unsent(void) {
+  const shmem_five_arguments_t* g = ARGUMENTS;
+  shmem_ctx_t ctx;
+  shmem_wg_ctx_create(&ctx, &g->shmem, SELF);
+  if (shmem_ctx_my_pe(&ctx) == 1 && SELF == 1)
+    shmem_uint64_wait_until_wg(g->words + 5, SHMEM_CMP_GE, 77);
+  shmem_wg_ctx_destroy(&ctx);
+  tile_end();
+  __builtin_unreachable();
+}
+
+// PE 1 asks PE 0 for a lock that nobody gives back.
+void spin(void) {
+  const shmem_five_arguments_t* g = ARGUMENTS;
+  shmem_ctx_t ctx;
+  shmem_wg_ctx_create(&ctx, &g->shmem, SELF);
+  while (shmem_ctx_my_pe(&ctx) == 1 &&
+         shmem_ctx_uint64_atomic_compare_swap_wg(&ctx, g->words, 1, 2, 0) != 1) {
+  }
+  shmem_wg_ctx_destroy(&ctx);
+  tile_end();
+  __builtin_unreachable();
+}
+
 // Nothing, so often.
 void idle(void) {
   for (uint64_t i = 0; i < ARGUMENTS->rounds; ++i) __asm__ volatile("");
@@ -147,4 +172,6 @@ KERNEL(histogram);
 KERNEL(halo);
 KERNEL(ticket_lock);
 KERNEL(all_to_all);
+KERNEL(unsent);
+KERNEL(spin);
 KERNEL(idle);

@@ -14,13 +14,13 @@ static shmem_five_arguments_t arguments;
 
 static void say(const char* what) { printf("%s: %s\n", what, stretto_error_text()); }
 
-static cudaError_t launch(const char* file, unsigned groups, uint64_t rounds) {
+static cudaError_t launch(const char* file, const char* name, unsigned groups, uint64_t rounds) {
   cudaLibrary_t library;
   cudaKernel_t kernel;
   void* list[] = {&arguments};
   arguments.rounds = rounds;
   MUST(cudaLibraryLoadFromFile(&library, file, NULL, NULL, 0, NULL, NULL, 0) == cudaSuccess);
-  MUST(cudaLibraryGetKernel(&kernel, library, "idle") == cudaSuccess);
+  MUST(cudaLibraryGetKernel(&kernel, library, name) == cudaSuccess);
   return cudaLaunchCooperativeKernel((const void*)kernel, (dim3){groups, 1, 1}, (dim3){1, 1, 1},
                                      list, 0, NULL);
 }
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
       MUST(shmem_malloc(128) == NULL);
   }
   if (CASE("running")) {
-    MUST(launch(argv[1], 1, 100000) == cudaSuccess);
+    MUST(launch(argv[1], "idle", 1, 100000) == cudaSuccess);
     shmem_finalize();
     say(what);
     MUST(cudaDeviceSynchronize() == cudaSuccess);
@@ -69,10 +69,15 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (CASE("cooperative")) {
-    MUST(launch(argv[1], 480, 1) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess);
-    cudaError_t error = launch(argv[1], 481, 1);
+    MUST(launch(argv[1], "idle", 480, 1) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess);
+    cudaError_t error = launch(argv[1], "idle", 481, 1);
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
     MUST(error != cudaSuccess);
+  }
+  if (CASE("unsent") || CASE("spin")) {
+    arguments.words = shmem_calloc(16, 8);
+    MUST(launch(argv[1], what, 2, 0) == cudaSuccess);
+    shmem_barrier_all();
   }
   say(what);
   if (!CASE("open")) shmem_finalize();
