@@ -8,6 +8,7 @@
 #include <array>
 #include <cassert>
 #include <cstdio>
+#include <string>
 #include <utility>
 
 namespace stretto {
@@ -258,6 +259,14 @@ bool ComputeUnit::extend(unsigned port, unsigned position) {
   return wavefront.stop == riscv::StopReason::kBudget;
 }
 
+// What a kernel says that ends itself (tile_abort): register a0 has the address.
+static std::string abort_text(MemoryImage& memory, uint64_t address) {
+  char text[97] = "";
+  memory.read(address & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(text), sizeof text - 1);
+  return {text, std::find_if_not(text, text + sizeof text - 1,
+                                 [](char byte) { return byte >= ' ' && byte <= '~'; })};
+}
+
 ComputeUnit::Step ComputeUnit::perform(Wavefront& wavefront) {
   if (wavefront.stop == riscv::StopReason::kCustom)
     return tile_instruction(wavefront, wavefront.hart.custom());
@@ -271,8 +280,11 @@ ComputeUnit::Step ComputeUnit::perform(Wavefront& wavefront) {
              fault_of_hart.cause == riscv::Cause::kStoreMisaligned) {
     kind = FaultKind::misaligned;
   }
+  const std::string text = fault_of_hart.cause == riscv::Cause::kBreakpoint
+                               ? abort_text(*parts_.memory, wavefront.hart.reg(10))
+                               : "";
   return fault(wavefront, kind, fault_of_hart.value, static_cast<uint8_t>(fault_of_hart.cause),
-               riscv::cause_name(fault_of_hart.cause));
+               text.empty() ? riscv::cause_name(fault_of_hart.cause) : text);
 }
 
 // The tile instruction at which the wavefront stands has issued; it takes so many slots.

@@ -38,6 +38,7 @@ typedef struct stretto_runtime_network {
   uint32_t threads;
   uint32_t poll_rounds;
   uint32_t handle_flags;
+  uint32_t table_flags;
 } stretto_runtime_network_t;
 
 typedef struct stretto_runtime_options {

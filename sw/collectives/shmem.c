@@ -107,6 +107,7 @@ int shmem_wg_init(stretto_shmem_handle_t* handle, unsigned work_groups) {
   options.queue_count = work_groups;
   options.poll_rounds = network->poll_rounds;
   options.handle_flags = network->handle_flags;
+  options.table_flags = network->table_flags;
   runtime_at(runtime, "shmem_wg_init: waits for the other PEs");
   const stretto_status_t status = stretto_symmetric_open(&memory->symmetric, &options);
   runtime_at(runtime, "");

@@ -111,9 +111,21 @@ SHMEM_INLINE uint64_t shmem_share_(uint64_t value) { return tile_vote(shmem_acts
 
 // Contexts
 
-// That of work-group `work_group`, which no other one uses now: below handle->queue_count.
+// The first wavefront takes the queue for the work-group.
+SHMEM_INLINE void shmem_take_queue_(uint64_t queue) {
+  if (!shmem_acts_()) return;
+  const uint64_t before = __atomic_exchange_n((uint64_t*)(uintptr_t)(queue + STRETTO_SHMEM_TAKEN),
+                                              1, __ATOMIC_RELAXED);
+  if (before != 0) tile_abort("shmem_wg_ctx_create: the context is another work-group's");
+}
+
+// That of work-group `work_group`, which no other one uses now: below handle->queue_count. What a
+// context may not do ends the run: made while it is in use, used when it was destroyed.
 SHMEM_INLINE void shmem_wg_ctx_create(shmem_ctx_t* ctx, const stretto_shmem_handle_t* handle,
                                       uint32_t work_group) {
+  if (work_group >= handle->queue_count)
+    tile_abort("shmem_wg_ctx_create: more contexts than shmem_wg_init was told");
+  shmem_take_queue_(handle->queues + (uint64_t)work_group * STRETTO_SHMEM_QUEUE_BYTES);
   ctx->queue = handle->queues + (uint64_t)work_group * STRETTO_SHMEM_QUEUE_BYTES;
   ctx->entries = handle->entries + (uint64_t)work_group * STRETTO_SHMEM_QUEUE_BYTES;
   ctx->heap = handle->heap;
@@ -139,6 +151,7 @@ SHMEM_INLINE uint64_t shmem_entry_(uint64_t index) {
 SHMEM_INLINE void shmem_enqueue_(shmem_ctx_t* ctx, uint64_t state, uint64_t destination,
                                  uint64_t source, uint64_t bytes, uint64_t signal, uint64_t operand,
                                  uint64_t compare) {
+  if (ctx->queue == 0) tile_abort("shmem.h: the context was destroyed");
   if (ctx->written - ctx->read >= STRETTO_SHMEM_ENTRIES) {
     const uint64_t index = ctx->queue + STRETTO_SHMEM_READ;
     tile_wait_until(index, TILE_GEU | TILE_WAIT_DEVICE, ctx->written - STRETTO_SHMEM_ENTRIES + 1);
@@ -210,7 +223,10 @@ SHMEM_INLINE void shmem_wg_ctx_destroy(shmem_ctx_t* ctx) {
     shmem_store_(ctx->queue + STRETTO_SHMEM_WRITTEN, ctx->written);
     shmem_store_(ctx->queue + STRETTO_SHMEM_BARRIERS, ctx->barriers);
     shmem_store_(ctx->queue + STRETTO_SHMEM_EXCHANGES, ctx->exchanges);
+    tile_fence(TILE_SCOPE_DEVICE);
+    shmem_store_(ctx->queue + STRETTO_SHMEM_TAKEN, 0);
   }
+  ctx->queue = 0;
   tile_barrier();
 }
 

@@ -222,6 +222,12 @@ static inline uint64_t tile_shape(uint32_t rows, uint32_t row_bytes, uint32_t pi
   __asm__ volatile(".insn r 0x0B, 5, 1, x0, x0, x%[n]" : : [n] "i"(count) : "memory")
 #define tile_barrier() __asm__ volatile(".insn r 0x0B, 5, 2, x0, x0, x0" : : : "memory")
 #define tile_end() __asm__ volatile(".insn r 0x0B, 5, 3, x0, x0, x0" : : : "memory")
+// Ends the run with a line that names the work-group and says `text`, a constant.
+static inline __attribute__((noreturn)) void tile_abort(const char* text) {
+  register const char* a0 __asm__("a0") = text;
+  __asm__ volatile("ebreak" : : "r"(a0) : "memory");
+  __builtin_unreachable();
+}
 // The OR of `value` over the wavefronts of the work-group that have not ended; a barrier.
 static inline uint64_t tile_vote(uint64_t value) {
   uint64_t all;

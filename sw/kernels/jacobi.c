@@ -192,8 +192,9 @@ void jacobi_relax(void) {
   const jacobi_arguments_t* g = arguments();
   band_t b = band_of(g);
   const uint64_t me = tile_csr(TILE_CSR_WG_ID);
-  shmem_ctx_t ctx;
-  shmem_wg_ctx_create(&ctx, &g->shmem, has_last(&b) && !has_first(&b) ? 1 : 0);
+  shmem_ctx_t ctx = {.queue = 0};  // Of those inside, which have none.
+  const int communicates = has_first(&b) || has_last(&b);
+  if (communicates) shmem_wg_ctx_create(&ctx, &g->shmem, has_first(&b) ? 0 : 1);
   if (me == 0 && shmem_acts_()) shmem_store_(NOTE(g, begin), tile_csr(TILE_CSR_CYCLE));
   for (uint32_t i = 1;; ++i) {
     b.parity = (i - 1) % 2;
@@ -201,7 +202,7 @@ void jacobi_relax(void) {
     if (i > 1 && has_last(&b)) wait_halo(&ctx, &b, JACOBI_BELOW, i - 1);
     note_moment(g, i, JACOBI_HALO);
     relax_edges(&b);
-    if (has_first(&b) || has_last(&b)) join();
+    if (communicates) join();
     if (has_first(&b)) put_edge(&ctx, &b, JACOBI_ABOVE, i);
     if (has_last(&b)) put_edge(&ctx, &b, JACOBI_BELOW, i);
     relax_interior(&b);
@@ -212,7 +213,7 @@ void jacobi_relax(void) {
     if (me == 0) decide(&ctx, g, i);
     if (decided(g, i)) break;
   }
-  if (has_first(&b) || has_last(&b)) shmem_wg_ctx_destroy(&ctx);
+  if (communicates) shmem_wg_ctx_destroy(&ctx);
   if (ctx.failed != 0 && shmem_acts_()) shmem_store_(NOTE(g, failed), ctx.failed);
   tile_end();
   __builtin_unreachable();

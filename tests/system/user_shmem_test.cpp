@@ -155,6 +155,54 @@ TEST_CASE("what a program does wrong is said in a line", "[CN-API-06]") {
   }
 }
 
+TEST_CASE("an operation that must not be is told to its context, and no byte of any heap changes") {
+  const Program misuse("shmem_misuse.c");
+  // Status by number of shmem_five_kernel.c: one byte beyond, behind and before the heap, a source that is not
+  // registered, no such PE, the own one, a word that is not aligned, too long.
+  const unsigned status[] = {4, 4, 4, 3, 3, 64, 64, 6, 2, 4, 4, 4};
+  const char* const options[] = {"--mode compnet", "--mode dgpu"};
+  for (unsigned i = 0; i < std::size(status); ++i) {
+    const std::string what = "bad" + std::to_string(i);
+    const Finished finished =
+        misuse.run(what,
+                   options[i % 2] + std::string(" --set program.heap_bytes=4096 "
+                                                "--set program.return_errors=true"),
+                   3);
+    INFO(finished.output);
+    CHECK(finished.status == 0);
+    CHECK(finished.says(what + ": status " + std::to_string(status[i]) + "\n"));
+    CHECK(finished.says(" 0 violations"));
+  }
+  const Finished ends = misuse.run("bad0", "--mode compnet --set program.heap_bytes=4096", 3);
+  INFO(ends.output);
+  CHECK(ends.status == 1);
+  CHECK(ends.says("firmware: gpu 0: work-group 0: put of 9 bytes, PE 1 at 0x2"));
+  CHECK(ends.says("remote key does not allow it"));
+}
+
+TEST_CASE("65 puts that nobody waits for fit into a ring of 64") {
+  const Program misuse("shmem_misuse.c");
+  for (const std::string mode : kModes) CHECK(misuse.run("many", "--mode " + mode, 3).status == 0);
+}
+
+TEST_CASE("a context of two work-groups, a destroyed one and one too many end the run in a line",
+          "[CN-API-04]") {
+  const Program misuse("shmem_misuse.c");
+  const std::pair<const char*, const char*> cases[] = {
+      {"shared", "shmem_wg_ctx_create: the context is another work-group's"},
+      {"destroyed", "shmem.h: the context was destroyed"},
+      {"beyond", "shmem_wg_ctx_create: more contexts than shmem_wg_init was told"}};
+  for (const auto& [what, says] : cases) {
+    for (const std::string mode : {"compnet", "dgpu-host"}) {
+      const Finished finished = misuse.run(what, "--mode " + mode, 3);
+      INFO(what << " " << mode << "\n" << finished.output);
+      CHECK(finished.status == 1);
+      CHECK(finished.says(std::string(": ") + says));
+      CHECK(finished.says(" wg 1 wf 0 "));
+    }
+  }
+}
+
 TEST_CASE("who waits for a signal that nobody sends is named, with its PE and both harts",
           "[CN-CP-02]") {
   const Program misuse("shmem_misuse.c");

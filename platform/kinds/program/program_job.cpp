@@ -28,6 +28,7 @@ ProgramJob::ProgramJob(const ProgramKind& kind, const JobRequest& request, Memor
     plans_[pe].threads = kind.threads;
     networks_.push_back(
         plans_[pe].network(request, pe, cluster_memory(), kind.heap_bytes, kind.poll_rounds));
+    if (kind.return_errors) networks_.back().table_flags = STRETTO_SHMEM_RETURN_ERRORS;
   }
   if (kind.server != ProgramServer::none)
     server_ = std::make_unique<ServerProgram>(request, kind.server,

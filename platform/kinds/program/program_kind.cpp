@@ -60,6 +60,8 @@ void ProgramKind::describe(ParameterSet& set) {
              "the host.");
   set.number("poll_rounds", poll_rounds, 1, 1000,
              "Rounds of a thread over its queues to one look at completions (CN-U06).");
+  set.flag("return_errors", return_errors,
+           "An operation that fails is told to its context alone; else it ends the run.");
 }
 
 std::vector<ProgramCall> ProgramKind::calls() const {

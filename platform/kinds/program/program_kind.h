@@ -64,6 +64,7 @@ class ProgramKind final : public WorkloadKind {
   uint64_t heap_bytes = 16u << 20;
   uint32_t threads = STRETTO_SHMEM_HARTS;
   uint32_t poll_rounds = 4;  // CN-U06.
+  bool return_errors = false;
 };
 
 }  // namespace stretto

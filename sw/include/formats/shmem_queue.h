@@ -87,6 +87,7 @@ static inline uint64_t stretto_shmem_state(uint32_t operation, uint32_t flags, u
 #define STRETTO_SHMEM_WRITTEN 0u   // Offsets in a queue. Sector of the work-group: entries so far,
 #define STRETTO_SHMEM_BARRIERS 8u  // barriers so far,
 #define STRETTO_SHMEM_EXCHANGES 16u  // words exchanged so far; kept from one kernel to the next.
+#define STRETTO_SHMEM_TAKEN 24u      // 1: a work-group has it.
 #define STRETTO_SHMEM_READ 64u       // Sector of the service: read index.
 #define STRETTO_SHMEM_FIRST 128u     // Entries.
 #define STRETTO_SHMEM_QUEUE_BYTES \

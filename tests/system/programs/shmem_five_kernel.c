@@ -156,6 +156,65 @@ void spin(void) {
   __builtin_unreachable();
 }
 
+// What a context may not do: n is 0, work-group 1 makes that of work-group 0; 1, one is used that was destroyed;
+// 2, there are not so many.
+void contexts(void) {
+  const shmem_five_arguments_t* g = ARGUMENTS;
+  shmem_ctx_t ctx;
+  if (SELF == 1)
+    for (int i = 0; i < 2000; ++i) __asm__ volatile("");
+  shmem_wg_ctx_create(&ctx, &g->shmem, g->n == 0 ? 0 : g->n == 2 ? SELF + 3 : SELF);
+  if (g->n == 0 && SELF == 0) shmem_uint64_wait_until_wg(g->words, SHMEM_CMP_EQ, 1);
+  shmem_wg_ctx_destroy(&ctx);
+  if (SELF == 1) shmem_ctx_quiet_wg(&ctx);
+  tile_end();
+  __builtin_unreachable();
+}
+
+// PE 0 asks for one thing that must not be; more[0] is what it is told. The heap ends at signals.
+void bad(void) {
+  const shmem_five_arguments_t* g = ARGUMENTS;
+  shmem_ctx_t ctx;
+  shmem_wg_ctx_create(&ctx, &g->shmem, SELF);
+  const uint32_t pes = shmem_ctx_n_pes(&ctx);
+  uint64_t *words = g->words, *last = g->signals - 1;
+  const uint64_t number = shmem_ctx_my_pe(&ctx) == 0 ? g->n : 99;
+  switch (number) {
+    case 0: shmem_ctx_putmem_wg(&ctx, last, words, 9, 1); break;
+    case 1: shmem_ctx_putmem_wg(&ctx, g->signals, words, 64, 1); break;
+    case 2: shmem_ctx_getmem_wg(&ctx, words, last, 9, 1); break;
+    case 3: shmem_ctx_getmem_wg(&ctx, last, words, 9, 1); break;
+    case 4: shmem_ctx_putmem_wg(&ctx, words, g->more, 64, 1); break;
+    case 5: shmem_ctx_putmem_wg(&ctx, words, words + 8, 64, pes); break;
+    case 6: shmem_ctx_putmem_wg(&ctx, words, words + 8, 64, 0); break;
+    case 7:
+      (void)shmem_ctx_uint64_atomic_fetch_add_wg(&ctx, (uint64_t*)(void*)((char*)words + 4), 1, 1);
+      break;
+    case 8: shmem_ctx_putmem_wg(&ctx, words, words, (size_t)1 << 33, 1); break;
+    case 9: shmem_ctx_putmem_wg(&ctx, (char*)words - (1 << 20), words, 64, 1); break;
+    case 10: shmem_ctx_uint64_atomic_add_wg(&ctx, g->signals, 1, 1); break;
+    case 11: shmem_ctx_uint64_p_wg(&ctx, last + 1, 1, 1); break;
+    default: break;
+  }
+  shmem_wg_ctx_destroy(&ctx);
+  *(volatile uint64_t*)g->more = ctx.failed;
+  tile_end();
+  __builtin_unreachable();
+}
+
+// 65 puts that nobody waits for, a word each, then quiet.
+void many(void) {
+  const shmem_five_arguments_t* g = ARGUMENTS;
+  shmem_ctx_t ctx;
+  shmem_wg_ctx_create(&ctx, &g->shmem, SELF);
+  const uint32_t pe = shmem_ctx_my_pe(&ctx), next = (pe + 1) % shmem_ctx_n_pes(&ctx);
+  for (uint64_t i = 0; i < 65; ++i)
+    shmem_ctx_uint64_p_wg(&ctx, g->words + 65 * SELF + i, 1000 * pe + i, next);
+  shmem_wg_ctx_destroy(&ctx);
+  tile_end();
+  __builtin_unreachable();
+}
+
 // Nothing, so often.
 void idle(void) {
   for (uint64_t i = 0; i < ARGUMENTS->rounds; ++i) __asm__ volatile("");
@@ -173,5 +232,8 @@ KERNEL(halo);
 KERNEL(ticket_lock);
 KERNEL(all_to_all);
 KERNEL(unsent);
+KERNEL(contexts);
+KERNEL(bad);
+KERNEL(many);
 KERNEL(spin);
 KERNEL(idle);

@@ -25,6 +25,31 @@ static cudaError_t launch(const char* file, const char* name, unsigned groups, u
                                      list, 0, NULL);
 }
 
+// An operation that must not be: the context is told, and no byte of any heap, nor behind it, changes.
+static void bad(const char* file, uint64_t number) {
+  enum { HEAP = 4096, BEHIND = 256 };
+  static uint8_t shadow[HEAP], got[HEAP];
+  uint64_t told = 0;
+  char *heap = shmem_malloc(HEAP), *behind = NULL;
+  MUST(heap != NULL && cudaMalloc((void**)&behind, BEHIND) == cudaSuccess);
+  for (unsigned i = 0; i < HEAP; ++i) shadow[i] = (uint8_t)(37 * i + 11 * (unsigned)shmem_my_pe());
+  MUST(cudaMemcpy(heap, shadow, HEAP, cudaMemcpyHostToDevice) == cudaSuccess);
+  MUST(cudaMemset(behind, 0x5A, BEHIND) == cudaSuccess);
+  arguments.words = (uint64_t*)(void*)heap, arguments.signals = (uint64_t*)(void*)(heap + HEAP);
+  arguments.more = (uint64_t*)(void*)behind, arguments.n = number;
+  shmem_barrier_all();
+  MUST(launch(file, "bad", 1, 0) == cudaSuccess);
+  shmem_barrier_all();
+  MUST(cudaMemcpy(got, heap, HEAP, cudaMemcpyDeviceToHost) == cudaSuccess);
+  MUST(memcmp(got, shadow, HEAP) == 0);
+  MUST(cudaMemcpy(got, behind, BEHIND, cudaMemcpyDeviceToHost) == cudaSuccess);
+  memcpy(&told, got, 8);
+  for (unsigned i = 8; i < BEHIND; ++i) MUST(got[i] == 0x5A);
+  MUST((told != 0) == (shmem_my_pe() == 0));
+  if (told != 0)
+    printf("bad%llu: status %llu\n", (unsigned long long)number, (unsigned long long)told);
+}
+
 int main(int argc, char** argv) {
   MUST(argc == 3);
   const char* what = argv[2];
@@ -74,6 +99,23 @@ int main(int argc, char** argv) {
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
     MUST(error != cudaSuccess);
   }
+  if (CASE("shared") || CASE("destroyed") || CASE("beyond")) {
+    arguments.words = shmem_calloc(16, 8);
+    arguments.n = CASE("shared") ? 0 : CASE("destroyed") ? 1 : 2;
+    MUST(launch(argv[1], "contexts", 2, 0) == cudaSuccess);
+    shmem_barrier_all();
+  }
+  if (CASE("many")) {
+    uint64_t got[2 * 65];
+    const unsigned before = (unsigned)(pe == 0 ? shmem_n_pes() - 1 : pe - 1);
+    arguments.words = shmem_calloc(2 * 65, 8);
+    shmem_barrier_all();
+    MUST(launch(argv[1], "many", 2, 0) == cudaSuccess);
+    shmem_barrier_all();
+    MUST(cudaMemcpy(got, arguments.words, sizeof got, cudaMemcpyDeviceToHost) == cudaSuccess);
+    for (unsigned i = 0; i < 2 * 65; ++i) MUST(got[i] == 1000 * before + i % 65);
+  }
+  if (strncmp(what, "bad", 3) == 0) bad(argv[1], (uint64_t)atoi(what + 3));
   if (CASE("unsent") || CASE("spin")) {
     arguments.words = shmem_calloc(16, 8);
     MUST(launch(argv[1], what, 2, 0) == cudaSuccess);
