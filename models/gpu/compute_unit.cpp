@@ -97,7 +97,7 @@ ComputeUnit::Group& ComputeUnit::place(uint8_t slot, uint32_t wg_id,
     wavefront.state = Wavefront::State::ready;
     wavefront.group = static_cast<uint8_t>(at - groups_.begin());
     wavefront.id = static_cast<uint8_t>(id);
-    wavefront.first = wavefront.last = 0;
+    wavefront.first = wavefront.last = wavefront.words = 0;
     wavefront.waiting = false;
     wavefront.port.start(*parts_.memory, context, wg_id, wavefront.id, services_.gpu);
     wavefront.at = 0;

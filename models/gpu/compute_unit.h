@@ -275,6 +275,8 @@ class ComputeUnit final : public sc_core::sc_module,
   // Waits until the operations below `number` are done (of those, only the stores).
   bool operations_done(Wavefront& wavefront, uint32_t number, bool stores_only, Step& step);
   bool ring_has_room(Wavefront& wavefront, Step& step);
+  // Whether locked stores and reductions of the wavefront to the word at `address` are performed.
+  bool own_word_done(Wavefront& wavefront, uint64_t address, Step& step);
   // Pipes.
   Step use(unsigned pipe, Wavefront& wavefront, Group& group, const PipeOperation& operation);
   void begin_operation(unsigned pipe, Cycle at);

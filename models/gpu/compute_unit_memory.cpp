@@ -328,8 +328,22 @@ ComputeUnit::Step ComputeUnit::scalar_access(Wavefront& wavefront) {
     wavefront.word = wavefront.at;
     return access_done(wavefront, wavefront.at, false);
   }
+  Step step = Step::go_on;
+  if (!own_word_done(wavefront, access.addr, step)) return step;
   if (access.kind == riscv::PendingAccess::Kind::kAmo) return amo(wavefront);
   return send_scalar(wavefront);
+}
+
+bool ComputeUnit::own_word_done(Wavefront& wavefront, uint64_t address, Step& step) {
+  if (static_cast<int32_t>(wavefront.words - wavefront.first) <= 0) return true;
+  uint32_t behind = wavefront.first;
+  for (uint32_t i = wavefront.first; i != wavefront.words; ++i) {
+    const Wavefront::Operation& operation = wavefront.operation(i);
+    if (operation.store && operation.tile == Wavefront::kNoTile &&
+        operation.target / 8 == address / 8)
+      behind = i + 1;
+  }
+  return behind == wavefront.first || operations_done(wavefront, behind, true, step);
 }
 
 ComputeUnit::Step ComputeUnit::send_scalar(Wavefront& wavefront) {
@@ -440,6 +454,8 @@ ComputeUnit::Step ComputeUnit::tile_wait_until(Wavefront& wavefront, const riscv
     wavefront.wait_since = wavefront.at;
     ++counters_.waits;
   }
+  Step step = Step::go_on;
+  if (!own_word_done(wavefront, address, step)) return step;
   const uint64_t index = groups_[wavefront.group].members[wavefront.id];
   wavefront.word = 0;
   PooledPayload& payload = make_request(wavefront, tlm::TLM_READ_COMMAND, address,
@@ -534,12 +550,14 @@ ComputeUnit::Step ComputeUnit::tile_locked_store(Wavefront& wavefront, const ris
   if (!operations_done(wavefront, wavefront.last, true, step) || !ring_has_room(wavefront, step))
     return step;
   const uint32_t number = wavefront.last++;
+  wavefront.words = wavefront.last;
   Wavefront::Operation& operation = wavefront.operation(number);
   operation = {};
   operation.tile = Wavefront::kNoTile;
   operation.store = true;
   operation.requests = 1;
   operation.data = op.rs2_value;
+  operation.target = address;
   PooledPayload& payload = make_request(wavefront, tlm::TLM_WRITE_COMMAND, address,
                                         reinterpret_cast<uint8_t*>(&operation.data), 8);
   if (!apply_entry(wavefront, parts_.ranges->find(address, 8), address, true, payload))
@@ -578,6 +596,7 @@ ComputeUnit::Step ComputeUnit::tile_red(Wavefront& wavefront, const riscv::Custo
   Step step = Step::go_on;
   if (!ring_has_room(wavefront, step)) return step;
   const uint32_t number = wavefront.last++;
+  wavefront.words = wavefront.last;
   ++counters_.reductions;
   Wavefront::Operation& operation = wavefront.operation(number);
   operation = {};

@@ -239,6 +239,7 @@ void ComputeUnit::restore(Group& group, const Suspended& state, const std::vecto
     wavefront.at = now;
     wavefront.first = of.first;
     wavefront.last = of.first + static_cast<uint32_t>(of.ring.size());
+    wavefront.words = wavefront.last;
     for (uint32_t i = 0; i < of.ring.size(); ++i) wavefront.operation(of.first + i) = of.ring[i];
     port_of(wavefront).trace(position_of(wavefront)).assign(of.trace);
     if (wavefront.state == Wavefront::State::ended) --group.live;

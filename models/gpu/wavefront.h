@@ -234,7 +234,7 @@ struct Wavefront {
     uint32_t found = 0;  // Lines that do, from the first on.
     Cycle since = 0;     // When it issued.
     uint64_t data = 0;   // Of a locked store or a reduction; flag of lines.
-    uint64_t target = 0;  // Address of a reduction that waits, or of lines.
+    uint64_t target = 0;  // Address of a locked store, a reduction, or lines.
   };
   static constexpr uint8_t kNoTile = 0xFF;
   static constexpr uint8_t kAnyTile = 0xFE;
@@ -257,7 +257,8 @@ struct Wavefront {
   uint32_t until = 0;  // In states count and stores: operations below this number must be done.
   uint32_t first = 0;  // Operations first..last-1 are in the ring.
   uint32_t last = 0;
-  uint32_t held = 0;  // Reductions that wait for earlier stores.
+  uint32_t words = 0;  // Behind the last locked store or reduction.
+  uint32_t held = 0;   // Reductions that wait for earlier stores.
   std::array<Operation, kMaxOperations> ring;
   uint64_t word = 0;                                // Data of a scalar access.
   std::array<uint8_t, L1Cache::kLineBytes> line{};  // Of a load that missed the scalar cache.
