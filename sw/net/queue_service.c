@@ -50,6 +50,7 @@ typedef struct net_thread {
   uint32_t first_pair;
   uint32_t under_way;
   uint32_t rounds_to_poll;
+  uint32_t first_queue;  // Of the next round.
   stretto_shmem_counts_t counts;
 } net_thread_t;
 
@@ -122,6 +123,7 @@ fw_result_t queue_service_attach(unsigned number) {
   thread->result_key = LOW(keys);
   thread->first_pair = LOW(numbers);
   thread->under_way = thread->rounds_to_poll = 0;
+  thread->first_queue = number;
   thread->counts = (stretto_shmem_counts_t){0};
   if (ring_log2 > MAX_RING_LOG2 || completions_log2 > MAX_COMPLETIONS_LOG2)
     return STRETTO_ERROR_ARGUMENT;
@@ -308,8 +310,8 @@ static void take_quiet(net_thread_t* thread, uint32_t number) {
   end_entry(thread, number, failed);
 }
 
-// The next entry of a queue, which is ready.
-static void take_entry(net_thread_t* thread, uint32_t number, uint64_t state) {
+// The next entry of a queue, which is ready. False: there is no room in the ring of its PE.
+static bool take_entry(net_thread_t* thread, uint32_t number, uint64_t state) {
   net_queue_t* queue = &net.queue[number];
   const uint64_t entry = queue->next;
   const uint32_t operation = (state >> 8) & 0xFF, flags = (state >> 16) & 0xFF;
@@ -317,7 +319,7 @@ static void take_entry(net_thread_t* thread, uint32_t number, uint64_t state) {
   queue->value = time_ns();
   if (operation == STRETTO_SHMEM_QUIET) {
     take_quiet(thread, number);
-    return;
+    return true;
   }
   const bool has_signal = (flags & (STRETTO_SHMEM_SIGNAL_SET | STRETTO_SHMEM_SIGNAL_ADD)) != 0;
   const uint64_t id = (uint64_t)queue->taken << 32 | number;
@@ -333,10 +335,10 @@ static void take_entry(net_thread_t* thread, uint32_t number, uint64_t state) {
           .why = bad_pe ? "no such PE, or the own one" : "no such operation"});
     advance(thread, number);
     end_entry(thread, number, status);
-    return;
+    return true;
   }
   const stretto_nic_ring_t* ring = &thread->pair[pe].send;
-  if (ring->posted - ring->ended + 2 > ring->entries) return;  // A later round.
+  if (ring->posted - ring->ended + 2 > ring->entries) return false;
 #ifdef FIRMWARE_NET_SKIP
   if (thread->counts.taken != 2)
 #endif
@@ -353,10 +355,11 @@ static void take_entry(net_thread_t* thread, uint32_t number, uint64_t state) {
 #ifndef FIRMWARE_NET_NO_WAIT
   if ((flags & STRETTO_SHMEM_BLOCKING) != 0) {
     queue->waits = NET_WAIT_COMPLETION;
-    return;
+    return true;
   }
 #endif
   end_entry(thread, number, 0);
+  return true;
 }
 
 static void poll_completions(net_thread_t* thread) {
@@ -366,15 +369,28 @@ static void poll_completions(net_thread_t* thread) {
     completed(thread, &completion);
 }
 
+// Round robin (CN-Q-06): the first queue that finds no room comes first in the next round.
+static void take_entries(net_thread_t* thread, unsigned number) {
+  const uint32_t first = thread->first_queue;
+  bool has_room = true;
+  uint32_t i = first;
+  do {
+    const bool waits = net.queue[i].waits != NET_WAIT_NOTHING;
+    const uint64_t state = waits ? 0 : mmio_read64(net.queue[i].next);
+    if ((state & 0xFF) == STRETTO_SHMEM_READY && !take_entry(thread, i, state) && has_room) {
+      has_room = false;
+      thread->first_queue = i;
+    }
+    i += net.threads;
+    if (i >= net.queue_count) i = number;
+  } while (i != first);
+}
+
 void queue_service_round(unsigned number) {
   net_thread_t* thread = &net.thread[number];
   ++thread->counts.rounds;
   fence_acquire();
-  for (uint32_t i = number; i < net.queue_count; i += net.threads) {
-    if (net.queue[i].waits != NET_WAIT_NOTHING) continue;
-    const uint64_t state = mmio_read64(net.queue[i].next);
-    if ((state & 0xFF) == STRETTO_SHMEM_READY) take_entry(thread, i, state);
-  }
+  if (number < net.queue_count) take_entries(thread, number);
   if (++thread->rounds_to_poll < net.poll_rounds) return;
   thread->rounds_to_poll = 0;
   poll_completions(thread);
