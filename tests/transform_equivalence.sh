@@ -9,7 +9,7 @@
 # faults, is refused for another reason, or is not run; 2 else.
 set -euo pipefail
 if [ "${1:-}" = --help ]; then
-  sed -n '3,/^set /s/^# \{0,1\}//p' "$0" | sed '$d'
+  sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
   exit 0
 fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

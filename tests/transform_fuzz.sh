@@ -9,7 +9,7 @@
 # 100,000 half an hour. --keep leaves assembly and ELF. Exit status: 0; 1 if a kernel differs, hangs or faults; 2 else.
 set -euo pipefail
 if [ "${1:-}" = --help ]; then
-  sed -n '3,/^set /s/^# \{0,1\}//p' "$0" | sed '$d'
+  sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
   exit 0
 fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
