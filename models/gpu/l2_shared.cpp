@@ -17,6 +17,9 @@ namespace {
 
 constexpr uint64_t kAll = ~uint64_t{0};
 
+// Bits first .. last of a sector.
+uint64_t bits(unsigned first, unsigned last) { return kAll >> (63 - (last - first)) << first; }
+
 }  // namespace
 
 unsigned L2Shared::dirty(uint64_t line) const {
@@ -43,16 +46,22 @@ void L2Shared::from_memory(uint64_t line, uint8_t* bytes) const {
   }
 }
 
-void L2Shared::open(uint64_t line, unsigned present) {
-  Line& here = lines_[line];
+void L2Shared::open(uint64_t line, unsigned present) { open(lines_[line], line, present); }
+
+void L2Shared::open(Line& here, uint64_t line, unsigned present) const {
+  std::array<uint8_t, kLineBytes> memory;
+  bool has_memory = false;
   for (unsigned sector = 0; sector < 2; ++sector) {
     if ((present >> sector & 1) == 0 || here.valid[sector] == kAll) continue;
     const uint64_t kept = here.valid[sector];
-    std::array<uint8_t, kLineBytes> memory;
-    from_memory(line, memory.data());
-    for (unsigned i = 0; i < kSectorBytes; ++i) {
-      const unsigned at = sector * kSectorBytes + i;
-      if ((kept >> i & 1) == 0) here.bytes[at] = memory[at];
+    if (!has_memory) from_memory(line, memory.data());
+    has_memory = true;
+    const unsigned first = sector * kSectorBytes;
+    if (kept == 0) {
+      std::copy_n(&memory[first], kSectorBytes, &here.bytes[first]);
+    } else {
+      for (unsigned i = 0; i < kSectorBytes; ++i)
+        if ((kept >> i & 1) == 0) here.bytes[first + i] = memory[first + i];
     }
     here.valid[sector] = kAll;
   }
@@ -64,17 +73,20 @@ void L2Shared::fetched(uint64_t line, unsigned sectors) {
   for (unsigned sector = 0; sector < 2; ++sector) {
     if ((sectors >> sector & 1) != 0) found->second.valid[sector] = found->second.dirty[sector];
   }
-  open(line, sectors);
+  open(found->second, line, sectors);
   changed(line);
 }
 
 void L2Shared::write(uint64_t line, unsigned first, unsigned last, const uint8_t* bytes) {
   Line& here = lines_.at(line);
-  for (unsigned at = first; at <= last; ++at) {
-    const uint64_t bit = uint64_t{1} << at % kSectorBytes;
-    here.bytes[at] = *bytes++;
-    here.valid[at / kSectorBytes] |= bit;
-    here.dirty[at / kSectorBytes] |= bit;
+  dirty_lines_ += here.dirty[0] == 0 && here.dirty[1] == 0;
+  std::copy_n(bytes, last - first + 1, &here.bytes[first]);
+  for (unsigned sector = first / kSectorBytes; sector <= last / kSectorBytes; ++sector) {
+    const unsigned begin = sector * kSectorBytes;
+    const uint64_t written =
+        bits(std::max(first, begin) - begin, std::min(last - begin, kSectorBytes - 1));
+    here.valid[sector] |= written;
+    here.dirty[sector] |= written;
   }
   changed(line);
 }
@@ -84,9 +96,17 @@ void L2Shared::read(uint64_t offset, uint8_t* bytes, uint64_t count) const {
     const uint64_t line = offset >> kLineBits;
     const unsigned first = offset % kLineBytes;
     const uint64_t part = std::min<uint64_t>(count, kLineBytes - first);
+    const auto found = lines_.find(line);
+    if (found != lines_.end() &&
+        has(found->second, first, first + static_cast<unsigned>(part) - 1)) {
+      std::memcpy(bytes, &found->second.bytes[first], part);
+      offset += part;
+      bytes += part;
+      count -= part;
+      continue;
+    }
     std::array<uint8_t, kLineBytes> seen;
     from_memory(line, seen.data());
-    const auto found = lines_.find(line);
     for (unsigned at = first; found != lines_.end() && at < first + part; ++at) {
       const Line& here = found->second;
       if ((here.valid[at / kSectorBytes] >> at % kSectorBytes & 1) != 0) seen[at] = here.bytes[at];
@@ -96,6 +116,16 @@ void L2Shared::read(uint64_t offset, uint8_t* bytes, uint64_t count) const {
     bytes += part;
     count -= part;
   }
+}
+
+bool L2Shared::has(const Line& line, unsigned first, unsigned last) {
+  for (unsigned sector = first / kSectorBytes; sector <= last / kSectorBytes; ++sector) {
+    const unsigned begin = sector * kSectorBytes;
+    const uint64_t wanted =
+        bits(std::max(first, begin) - begin, std::min(last - begin, kSectorBytes - 1));
+    if ((line.valid[sector] & wanted) != wanted) return false;
+  }
+  return true;
 }
 
 uint64_t L2Shared::word(uint64_t offset) const {
@@ -133,16 +163,19 @@ uint32_t L2Shared::take(uint64_t line, unsigned sectors) {
   free_.pop_back();
   WriteBack& out = write_backs_[index];
   out.line = line;
-  out.bytes = found->second.bytes;
-  for (unsigned at = 0; at < kLineBytes; ++at) {
-    const unsigned sector = at / kSectorBytes;
-    const bool goes =
-        (sectors >> sector & 1) != 0 && (found->second.dirty[sector] >> at % kSectorBytes & 1) != 0;
-    out.enable[at] = goes ? 0xFF : 0;
-  }
+  Line& here = found->second;
+  out.bytes = here.bytes;
   for (unsigned sector = 0; sector < 2; ++sector) {
-    if ((sectors >> sector & 1) != 0) found->second.dirty[sector] = 0;
+    uint8_t* const enable = &out.enable[sector * kSectorBytes];
+    const uint64_t goes = (sectors >> sector & 1) != 0 ? here.dirty[sector] : 0;
+    if (goes == 0 || goes == kAll) {
+      std::fill_n(enable, kSectorBytes, goes == 0 ? uint8_t{0} : uint8_t{0xFF});
+    } else {
+      for (unsigned i = 0; i < kSectorBytes; ++i) enable[i] = (goes >> i & 1) != 0 ? 0xFF : 0;
+    }
+    here.dirty[sector] &= ~goes;
   }
+  dirty_lines_ -= here.dirty[0] == 0 && here.dirty[1] == 0;
   flying_[line].push_back(index);
   return index;
 }
@@ -246,8 +279,9 @@ void L2Cache::serve_fence(int unit, tlm::tlm_generic_payload& payload,
   const uint64_t cycle = pass(ports_[2 * unit + 1], arrival, 1);
   ++counters_.fences;
   if (extension.release) {
-    for (const auto& entry : shared_.lines()) {
-      if (shared_.dirty(entry.first) != 0) release_line(entry.first, cycle);
+    if (shared_.has_dirty()) {
+      for (const auto& [line, bytes] : shared_.lines())
+        if ((bytes.dirty[0] | bytes.dirty[1]) != 0) release_line(line, cycle);
     }
     requests_[request].remaining += shared_.wait(request);
   }

@@ -47,6 +47,7 @@ class L2Shared final : private MemoryWatcher {
   bool empty() const { return lines_.empty() && flying_.empty(); }
   bool holds(uint64_t line) const { return lines_.count(line) != 0; }
   const std::map<uint64_t, Line>& lines() const { return lines_; }
+  bool has_dirty() const { return dirty_lines_ != 0; }
   // Both sector masks, two bits.
   unsigned dirty(uint64_t line) const;
   unsigned dirty_in_full(uint64_t line) const;
@@ -84,6 +85,9 @@ class L2Shared final : private MemoryWatcher {
     MemoryWatcher* watcher;
     uint64_t cookie;
   };
+  void open(Line& here, uint64_t line, unsigned present) const;
+  // Whether bytes first .. last are valid.
+  static bool has(const Line& line, unsigned first, unsigned last);
   void from_memory(uint64_t line, uint8_t* bytes) const;
   void on_memory_change(uint64_t address, uint64_t cookie) override;
   void changed(uint64_t line) {
@@ -93,6 +97,7 @@ class L2Shared final : private MemoryWatcher {
 
   MemoryImage& memory_;
   std::map<uint64_t, Line> lines_;
+  uint32_t dirty_lines_ = 0;
   std::deque<WriteBack> write_backs_;
   std::vector<uint32_t> free_;
   std::map<uint64_t, std::vector<uint32_t>> flying_;  // Oldest first.

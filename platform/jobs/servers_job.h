@@ -5,8 +5,8 @@
 #define STRETTO_PLATFORM_JOBS_SERVERS_JOB_H_
 
 #include <cstdint>
-#include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -56,7 +56,12 @@ class ServersJob : public Job, public NicWatcher {
  private:
   struct Begun {
     uint64_t operations = 0;
-    std::set<std::pair<uint16_t, uint64_t>> ids;  // By queue pair.
+    struct Hash {
+      size_t operator()(const std::pair<uint16_t, uint64_t>& one) const {
+        return (one.second ^ uint64_t{one.first} << 48) * 0x9e3779b97f4a7c15;
+      }
+    };
+    std::unordered_set<std::pair<uint16_t, uint64_t>, Hash> ids;  // By queue pair.
   };
   std::vector<Begun> begun_;  // For the service, by server.
 };
