@@ -45,6 +45,28 @@ TEST_CASE("of other numbers of servers, work-groups and rounds") {
   run_correctly(kProgram + "histogram" + servers(3) + "--set open_shmem.rounds=200");
 }
 
+TEST_CASE("one hart serves, or many threads of the host, in every kind of programs") {
+  const std::string few = servers(2);
+  const std::string kinds[] = {
+      "open_shmem", "all_reduce --set all_reduce.bytes=65536",
+      "jacobi --set jacobi.rows=64 --set jacobi.columns=64 --set jacobi.iterations=2"};
+  for (const std::string& kind : kinds) {
+    const std::string name = kind.substr(0, kind.find(' '));
+    const auto with = [&](const std::string& mode, const std::string& threads) {
+      return "compnet/" + kind + few + "--impl all=model --mode " + mode + " --set " + name +
+             ".threads=" + threads;
+    };
+    CAPTURE(kind);
+    const RunResult one = run_correctly(with("compnet", "1"));
+    CHECK(one.text("digest") != run_correctly(with("compnet", "2")).text("digest"));
+    run_correctly(with("dgpu", "1"));
+    run_correctly(with("dgpu", "9"));
+    const Finished refused = run_somewhere(with("compnet", "3"));
+    CHECK(refused.status == 2);
+    CHECK(refused.says("3 threads cannot serve; harts of the command processor do: 1 to 2"));
+  }
+}
+
 TEST_CASE("no way to make the run changes what comes out") {
   for (const char* const program : kPrograms) {
     const std::string one = kProgram + program;

@@ -168,6 +168,7 @@ class AllReduceJob final : public ServersJob {
   void plan(uint32_t server) {
     ServerRun& one = runs_[server];
     ShmemPlan& shmem = plans_[server];
+    shmem.threads = kind_.threads;
     shmem.place(request_, server, rank_of(server), kind_.rings, plan_.data_bytes,
                 kind_.rings * sizeof(all_reduce_note_t), layouts_[rank_of(server)]);
     all_reduce_arguments_t& arguments = one.arguments;
@@ -276,6 +277,8 @@ void AllReduceKind::describe(ParameterSet& set) {
       "adds nothing while its piece is on its way.");
   set.number("poll_rounds", poll_rounds, 1, 1000,
              "Rounds of a hart over its queues to one look at completions (CN-U06).");
+  set.number("threads", threads, 1, STRETTO_SHMEM_MAX_THREADS,
+             "Harts, or threads of the host, that serve queues (CN-U07).");
   set.text("kernels", kernels, "Kernel ELF instead of the shipped one, for tests; empty: that.");
 }
 
@@ -302,11 +305,13 @@ std::map<std::string, uint64_t> AllReduceKind::shape() const {
   return {{"bytes", bytes},
           {"rings", rings},
           {"piece_bytes", piece_bytes},
-          {"poll_rounds", poll_rounds}};
+          {"poll_rounds", poll_rounds},
+          {"threads", threads}};
 }
 
 void AllReduceKind::check(const JobRequest& request) const {
   check_servers(request, 2);
+  if (request.mode != kInterKernel) check_service_threads(request, threads);
   const MachineSpec& spec = request.spec;
   const uint32_t room =
       spec.gpu.cus *

@@ -27,6 +27,7 @@ class AllReduceKind final : public WorkloadKind {
   uint32_t rings = 24;
   uint32_t piece_bytes = 65'536;
   uint32_t poll_rounds = 4;  // CN-U06.
+  uint32_t threads = 2;      // CN-U07.
   std::string kernels;
 };
 

@@ -153,6 +153,7 @@ class JacobiJob final : public ServersJob {
     ShmemPlan& shmem = plans_[server];
     const JacobiPlan& grid = layouts_of_grid_[server];
     const uint64_t notes = sizeof(jacobi_notes_t) + kind_.iterations * sizeof(jacobi_note_t);
+    shmem.threads = kind_.threads;
     shmem.place(request_, server, rank_of(server), kQueues, grid.data_bytes, notes,
                 layouts_[rank_of(server)], grid.arrays_bytes);
     one.arguments = grid.arguments(shmem.data, shmem.arrays);
@@ -281,6 +282,8 @@ void JacobiKind::describe(ParameterSet& set) {
              "Of each server, of four wavefronts; they have bands of its rows.");
   set.number("poll_rounds", poll_rounds, 1, 1000,
              "Rounds of a hart over its queues to one look at completions (CN-U06).");
+  set.number("threads", threads, 1, STRETTO_SHMEM_MAX_THREADS,
+             "Harts, or threads of the host, that serve queues (CN-U07).");
   set.text("kernels", kernels, "Kernel ELF instead of the shipped one, for tests; empty: that.");
 }
 
@@ -301,7 +304,8 @@ const KindInfo& JacobiKind::info() const {
 
 std::map<std::string, uint64_t> JacobiKind::shape() const {
   return {{"rows", rows},           {"columns", columns},         {"iterations", iterations},
-          {"stop_log2", stop_log2}, {"work_groups", work_groups}, {"poll_rounds", poll_rounds}};
+          {"stop_log2", stop_log2}, {"work_groups", work_groups}, {"poll_rounds", poll_rounds},
+          {"threads", threads}};
 }
 
 JacobiShape JacobiKind::grid_of(const JobRequest& request) const {
@@ -315,6 +319,7 @@ JacobiShape JacobiKind::grid_of(const JobRequest& request) const {
 void JacobiKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
   check_servers(request, 2);
+  if (request.mode != kInterKernel) check_service_threads(request, threads);
   const JacobiShape grid = grid_of(request);
   if (work_groups > rows / spec.servers)
     throw UserError(fmt::format(

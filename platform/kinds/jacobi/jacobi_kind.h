@@ -34,6 +34,7 @@ class JacobiKind final : public WorkloadKind {
   uint32_t stop_log2 = 127;
   uint32_t work_groups = 24;
   uint32_t poll_rounds = 4;  // CN-U06.
+  uint32_t threads = 2;      // CN-U07.
   std::string kernels;
 };
 

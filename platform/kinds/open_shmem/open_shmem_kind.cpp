@@ -42,6 +42,7 @@ class OpenShmemJob final : public ServersJob {
         spans_(servers()) {
     for (uint32_t pe = 0; pe < servers(); ++pe) {
       ShmemPlan& plan = plans_[pe];
+      plan.threads = kind_.threads;
       plan.place(request_, pe, rank_of(pe), 2 * kind_.work_groups,
                  uint64_t{kind_.work_groups} * OPEN_SHMEM_PART_BYTES,
                  kind_.work_groups * sizeof(open_shmem_result_t), layouts_[rank_of(pe)]);
@@ -253,6 +254,8 @@ void OpenShmemKind::describe(ParameterSet& set) {
   set.number("rounds", rounds, 1, 100'000, "Of tokens; keys of a histogram; times in the lock.");
   set.number("poll_rounds", poll_rounds, 1, 1000,
              "Rounds of a hart over its queues to one look at completions (CN-U06).");
+  set.number("threads", threads, 1, STRETTO_SHMEM_MAX_THREADS,
+             "Harts, or threads of the host, that serve queues (CN-U07).");
   set.text("kernels", kernels, "Kernel ELF instead of the shipped one, for tests; empty: that.");
 }
 
@@ -268,12 +271,16 @@ const KindInfo& OpenShmemKind::info() const {
 }
 
 std::map<std::string, uint64_t> OpenShmemKind::shape() const {
-  return {{"work_groups", work_groups}, {"rounds", rounds}, {"poll_rounds", poll_rounds}};
+  return {{"work_groups", work_groups},
+          {"rounds", rounds},
+          {"poll_rounds", poll_rounds},
+          {"threads", threads}};
 }
 
 void OpenShmemKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
   check_servers(request, program == OpenShmemProgram::halo ? 4 : 2);
+  check_service_threads(request, threads);
   if (program == OpenShmemProgram::halo && spec.servers % 2 != 0)
     throw UserError(
         fmt::format("{}: open_shmem.program=halo needs an even number of servers, not {}",

@@ -31,6 +31,7 @@ class OpenShmemKind final : public WorkloadKind {
   uint32_t work_groups = 3;
   uint32_t rounds = 5;
   uint32_t poll_rounds = 4;  // CN-U06.
+  uint32_t threads = 2;      // CN-U07.
   std::string kernels;
 };
 
