@@ -180,6 +180,24 @@ TEST_CASE("an operation that must not be is told to its context, and no byte of 
   CHECK(ends.says("remote key does not allow it"));
 }
 
+TEST_CASE(
+    "of a server that goes down, operations end within time-out x retries and the others go on") {
+  const Program misuse("shmem_misuse.c");
+  const std::string options =
+      "--mode compnet --set fault.nic_server=1 --set nic.fault.down_at_ns=91000 ";
+  const Finished told = misuse.run("down", options + "--set program.return_errors=true");
+  INFO(told.output);
+  for (const char* const pe : {"0", "2", "3"})
+    CHECK(told.says(std::string("PE ") + pe + " is told 7 and 0"));
+  CHECK(told.says("PE 1 is told 0 and 0"));
+  CHECK_FALSE(told.says("deadlock"));
+  const Finished ends = misuse.run("down", options);
+  INFO(ends.output);
+  CHECK(ends.status == 1);
+  CHECK(ends.says(": work-group 0: put of 256 bytes, PE 1 at 0x2"));
+  CHECK(ends.says("the peer does not answer"));
+}
+
 TEST_CASE("65 puts that nobody waits for fit into a ring of 64") {
   const Program misuse("shmem_misuse.c");
   for (const std::string mode : kModes) CHECK(misuse.run("many", "--mode " + mode, 3).status == 0);

@@ -202,6 +202,31 @@ void bad(void) {
   __builtin_unreachable();
 }
 
+// PE 1 does not answer: the others put to it by one context, and to each other by another one. more[0] and [1]: what
+// these are told.
+void down(void) {
+  const shmem_five_arguments_t* g = ARGUMENTS;
+  shmem_ctx_t broken, whole;
+  shmem_wg_ctx_create(&broken, &g->shmem, 0);
+  shmem_wg_ctx_create(&whole, &g->shmem, 1);
+  const uint32_t pe = shmem_ctx_my_pe(&whole), pes = shmem_ctx_n_pes(&whole);
+  if (pe != 1) {
+    shmem_ctx_putmem_wg(&broken, g->words + 32, g->words + 64, 256, 1);
+    for (uint32_t to = 0; to < pes; ++to)
+      if (to != 1 && to != pe) shmem_ctx_uint64_p_wg(&whole, g->words + pe, 1000 + pe, to);
+    for (uint32_t from = 0; from < pes; ++from)
+      if (from != 1 && from != pe)
+        shmem_uint64_wait_until_wg(g->words + from, SHMEM_CMP_EQ, 1000 + from);
+    shmem_ctx_quiet_wg(&whole);
+  }
+  shmem_wg_ctx_destroy(&broken);
+  shmem_wg_ctx_destroy(&whole);
+  ((volatile uint64_t*)g->more)[0] = broken.failed;
+  ((volatile uint64_t*)g->more)[1] = whole.failed;
+  tile_end();
+  __builtin_unreachable();
+}
+
 // 65 puts that nobody waits for, a word each, then quiet.
 void many(void) {
   const shmem_five_arguments_t* g = ARGUMENTS;
@@ -235,5 +260,6 @@ KERNEL(unsent);
 KERNEL(contexts);
 KERNEL(bad);
 KERNEL(many);
+KERNEL(down);
 KERNEL(spin);
 KERNEL(idle);

@@ -105,6 +105,17 @@ int main(int argc, char** argv) {
     MUST(launch(argv[1], "contexts", 2, 0) == cudaSuccess);
     shmem_barrier_all();
   }
+  if (CASE("down")) {
+    uint64_t told[2];
+    arguments.words = shmem_calloc(128, 8);
+    MUST(cudaMalloc((void**)&arguments.more, sizeof told) == cudaSuccess);
+    MUST(launch(argv[1], what, 1, 0) == cudaSuccess);
+    MUST(cudaDeviceSynchronize() == cudaSuccess);
+    MUST(cudaMemcpy(told, arguments.more, sizeof told, cudaMemcpyDeviceToHost) == cudaSuccess);
+    printf("PE %d is told %u and %u\n", pe, (unsigned)told[0], (unsigned)told[1]);
+    stretto_sleep(8000000);  // The first to return ends the run.
+    return 0;
+  }
   if (CASE("many")) {
     uint64_t got[2 * 65];
     const unsigned before = (unsigned)(pe == 0 ? shmem_n_pes() - 1 : pe - 1);
