@@ -55,8 +55,13 @@ static void note_oldest(stretto_client_t* client, stretto_stream_t* stream,
                         stretto_status_t status) {
   if (status != STRETTO_OK && stream->error == STRETTO_OK) {
     stream->error = status;
-    driver_fail(client, status, "gpu %u queue %u packet %llu: %s", client->options.gpu,
-                stream->queue, (unsigned long long)stream->checked, stretto_status_text(status));
+    driver_fail(
+        client, status, "gpu %u queue %u packet %llu: %s", client->options.gpu, stream->queue,
+        (unsigned long long)stream->checked,
+        status == STRETTO_ERROR_RESOURCES
+            ? "the kernel needs more than a compute unit has, or all its work-groups at once "
+              "more than the GPU"
+            : stretto_status_text(status));
   }
   ++stream->checked;
 }

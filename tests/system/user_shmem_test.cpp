@@ -142,7 +142,7 @@ TEST_CASE("what a program does wrong is said in a line", "[CN-API-06]") {
        "running: shmem_finalize: PE 2: a stream has not ended, and its kernels may communicate; "
        "wait for it first"},
       {"other", 0, "other: shmem_malloc: PE 1 asks for another call"},
-      {"cooperative", 1, "cooperative: gpu 0 queue 0 packet "},
+      {"cooperative", 1, "all its work-groups at once more than the GPU"},
       {"open", 1, "shmem_misuse.c.so: main() returned without shmem_finalize"},
   };
   for (const auto& [what, status, says] : cases) {
