@@ -99,7 +99,7 @@ std::string TransformBench::why_no_end() {
 }
 
 void TransformBench::finish() {
-  last_time = machine.run(longest == 0 ? 100'000 * kMicrosecond : machine.queue.now() + longest);
+  last_time = machine.run(machine.queue.now() + (longest == 0 ? 100'000 * kMicrosecond : longest));
   if (longest != 0 && grid_scheduler_done(&scheduler_) == 0) throw Hangs(why_no_end());
   machine.clear_done();
   machine.run();

@@ -17,6 +17,7 @@
 #include "platform/jobs/operators/operators.h"
 #include "sw/kernels/ops/elementwise_plan.h"
 #include "sw/kernels/ops/index_plan.h"
+#include "sw/kernels/ops/rows_plan.h"
 #include "tests/unit/sw/transform/equality.h"
 
 namespace po = boost::program_options;
@@ -123,6 +124,7 @@ class Equivalence {
     for (const std::string& text : operator_texts()) run_operator(text);
     run_elementwise();
     run_gather_columns();
+    run_sum_groups();
     report();
     return failed_ ? 1 : 0;
   }
@@ -245,6 +247,31 @@ class Equivalence {
     ops_vector_launch_t planned;
     ops_gather_plan(&library_, &a, &planned);
     run_case({planned.kernel, "columns", argument_bytes(a), planned.work_groups, written});
+  }
+
+  // Sums of groups of rows, likewise.
+  void run_sum_groups() {
+    for (const ops_element_t element : {OPS_FP16, OPS_BF16, OPS_FP32}) {
+      if (!is_wanted({{std::string("sum_groups_") + ops_element_name(element), "", {}, 0, {}}}))
+        continue;
+      constexpr uint32_t kGroups = 70, kRowsEach = 9, kColumns = 300;
+      const uint32_t row_bytes = kColumns * ops_element_bytes(element);
+      Arena arena(kArenaBytes);
+      const Region input = arena.take("input", uint64_t{kGroups} * kRowsEach * row_bytes);
+      const std::vector<Region> written = {arena.take("output", uint64_t{kGroups} * row_bytes)};
+      fill(input, element);
+      put(written[0].base, Bytes(written[0].bytes, 0));
+      ops_sum_arguments_t a{};
+      a.in = input.base;
+      a.out = written[0].base;
+      a.rows = kGroups;
+      a.row_bytes = row_bytes;
+      a.part_count = kRowsEach;
+      ops_sum_launch_t planned;
+      ops_sum_groups_plan(&library_, element, &a, &planned);
+      run_case(
+          {planned.first.kernel, "groups", argument_bytes(a), planned.first.work_groups, written});
+    }
   }
 
   bool is_wanted(const std::vector<Case>& cases) const {
