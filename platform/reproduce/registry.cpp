@@ -11,11 +11,13 @@ Reproduction collectives_reproduction();
 Reproduction silicon_reproduction();
 Reproduction kitsune_reproduction();
 Reproduction tally_reproduction();
+Reproduction compnet_reproduction();
 
 const std::vector<Reproduction>& reproductions() {
   static const std::vector<Reproduction> all{
       t3_reproduction(),      gpu_driven_reproduction(), collectives_reproduction(),
       silicon_reproduction(), kitsune_reproduction(),    tally_reproduction(),
+      compnet_reproduction(),
   };
   return all;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# bash tests/reproduction/table.sh build/stretto t3|gpu-driven|kitsune|tally ID-PREFIX TARGETS
+# bash tests/reproduction/table.sh build/stretto t3|gpu-driven|kitsune|tally|compnet ID-PREFIX TARGETS
 set -euo pipefail
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
