@@ -114,8 +114,8 @@ SHMEM_INLINE uint64_t shmem_share_(uint64_t value) { return tile_vote(shmem_acts
 // The first wavefront takes the queue for the work-group.
 SHMEM_INLINE void shmem_take_queue_(uint64_t queue) {
   if (!shmem_acts_()) return;
-  const uint64_t before = __atomic_exchange_n((uint64_t*)(uintptr_t)(queue + STRETTO_SHMEM_TAKEN),
-                                              1, __ATOMIC_RELAXED);
+  const uint64_t before =
+      __atomic_exchange_n((uint64_t*)(uintptr_t)(queue + STRETTO_SHMEM_TAKEN), 1, __ATOMIC_RELAXED);
   if (before != 0) tile_abort("shmem_wg_ctx_create: the context is another work-group's");
 }
 
