@@ -73,7 +73,7 @@ TEST_CASE("unknown workloads, machines, modes, blocks, commands and options are 
   bad("run t3/small --data random", {"stamp or real"});
   bad("list planets", {"planets"});
   bad("list", {"needs a topic", "machines, workloads, modes, reproductions, blocks or parameters"});
-  bad("reproduce t5", {"t5", "t3, gpu-driven, collectives, silicon, kitsune or tally"});
+  bad("reproduce t5", {"t5", "t3, gpu-driven, collectives, silicon, kitsune, tally or compnet"});
   bad("reproduce gpu-driven --cases tnlg", {"--cases", "only of reproduce t3"});
   bad("reproduce collectives --figure 4", {"--figure", "collectives has none"});
   bad("reproduce t3 --machines ,", {"--machines", "at least one"});
