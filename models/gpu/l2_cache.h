@@ -80,10 +80,11 @@ struct L2Counters {
   std::array<uint64_t, STRETTO_ACCOUNTS> written{};      // Sectors written into the cache.
   std::array<uint64_t, STRETTO_ACCOUNTS> write_backs{};  // Dirty sectors written to memory.
   uint64_t evictions = 0;                                // Valid lines replaced.
-  uint64_t unallocated = 0;       // Sectors that found no way: pending, pinned.
-  uint64_t pinned = 0;            // Lines of pinned ranges that came in and were pinned,
-  uint64_t unpinned = 0;          // and those beyond the share of their set.
-  uint64_t pinned_evictions = 0;  // Dirty sectors of pinned ranges that had to make room.
+  uint64_t unallocated = 0;           // Sectors that found no way: pending, pinned.
+  uint64_t pinned = 0;                // Lines of pinned ranges that came in and were pinned,
+  uint64_t unpinned = 0;              // and those beyond the share of their set.
+  uint64_t pinned_evictions = 0;      // Dirty sectors of pinned ranges that had to make room,
+  uint64_t unpinned_write_backs = 0;  // and those of ranges that were pinned before.
   uint64_t bypass_bytes = 0;
   uint64_t remote_bytes = 0;
   uint64_t atomics = 0;
@@ -145,7 +146,7 @@ class L2Cache final : public sc_core::sc_module,
   const L2Counters& counters() const { return counters_; }
   const L2Locks& locks() const { return locks_; }
   uint64_t total(const std::array<uint64_t, STRETTO_ACCOUNTS>& accounts) const;
-  // Sectors outside of pinned ranges that memory has not.
+  // Sectors that memory has not, outside of ranges that are pinned or were.
   uint64_t dirty_sectors() const;
   void report(StatisticSink& sink) const override;
   void audit(AuditSink& sink) const override;
@@ -323,6 +324,7 @@ class L2Cache final : public sc_core::sc_module,
   bool send_boundary_line(uint32_t channel);
   void check_boundary();
   bool in_pinned_range(uint64_t line) const;
+  bool was_pinned(uint64_t line) const;
   bool may_pin(const L2Tags::Set& set) const;
   bool leaves_share(const L2Tags::Set& set, const Lookup& lookup) const;
   void pin_again();
@@ -405,6 +407,7 @@ class L2Cache final : public sc_core::sc_module,
   std::vector<Deferred> behind_write_back_;  // Atomics at memory, until the L2's bytes are there.
   std::array<PinRange, 4> pins_{};
   bool any_pin_ = false;
+  std::vector<PinRange> once_pinned_;  // By base; what is pinned now, too.
   unsigned persist_ways_ = 0;
   RaceLaw* race_law_ = nullptr;
 

@@ -83,6 +83,8 @@ void L2Cache::send_write_back(uint64_t line, uint8_t dirty, uint8_t account, Kin
   const uint32_t to = tags_.channel_of(address);
   payload.extension.cookie = cookie(kind, to | (shared_.empty() ? 0 : carry(payload, line, dirty)));
   counters_.write_backs[account] += count;
+  if (!once_pinned_.empty() && !in_pinned_range(line) && was_pinned(line))
+    counters_.unpinned_write_backs += count;
   if (kind == Kind::write_back) ++write_backs_in_flight_;
   outbox_.push_back({&payload, at, to});
 }
@@ -326,6 +328,16 @@ void L2Cache::check_boundary() {
 
 void L2Cache::pin(unsigned index, uint64_t base, uint64_t bytes) {
   pins_[index] = {base & STRETTO_OFFSET_MASK, bytes};
+  if (bytes != 0) {
+    const auto same =
+        std::find_if(once_pinned_.begin(), once_pinned_.end(),
+                     [&](const auto& range) { return range.base == pins_[index].base; });
+    if (same == once_pinned_.end()) {
+      once_pinned_.push_back(pins_[index]);
+    } else {
+      same->bytes = std::max(same->bytes, bytes);
+    }
+  }
   any_pin_ = std::any_of(pins_.begin(), pins_.end(),
                          [](const PinRange& range) { return range.bytes != 0; });
   pin_again();
@@ -372,13 +384,20 @@ bool L2Cache::in_pinned_range(uint64_t line) const {
   });
 }
 
+bool L2Cache::was_pinned(uint64_t line) const {
+  const uint64_t address = line << L2Tags::kLineBits;
+  return std::any_of(once_pinned_.begin(), once_pinned_.end(), [&](const PinRange& range) {
+    return address >= range.base && address < range.base + range.bytes;
+  });
+}
+
 uint64_t L2Cache::dirty_sectors() const {
   uint64_t sectors = 0;
   for (uint32_t i = 0; i < tags_.set_count(); ++i) {
     const L2Tags::Set& set = tags_.set(i);
     for (unsigned way = 0; way < tags_.ways(); ++way) {
       const unsigned dirty = set.state[way] & L2Tags::kDirty;
-      if (dirty != 0 && !(any_pin_ && in_pinned_range(tags_.line_of(i, way))))
+      if (dirty != 0 && !was_pinned(tags_.line_of(i, way)))
         sectors += static_cast<unsigned>(std::popcount(dirty));
     }
   }
@@ -418,6 +437,8 @@ void L2Cache::report(StatisticSink& sink) const {
              "Lines of pinned ranges that came in beyond the share of their set.");
     sink.add("l2.pinned_evictions", counters_.pinned_evictions, "count",
              "Dirty sectors of pinned ranges that were written back to make room.");
+    sink.add("l2.unpinned_write_backs", counters_.unpinned_write_backs, "count",
+             "Dirty sectors that were written back of ranges that had been pinned.");
   }
   sink.add("l2.bypass_bytes", counters_.bypass_bytes, "bytes",
            "Uncached and streaming accesses of compute units.");

@@ -12,6 +12,14 @@
 namespace stretto {
 
 void RaceLaw::watch(const std::vector<Range>& ranges) {
+  for (const Watched& range : ranges_) {
+    std::vector<Moved>& past = past_[range.first];
+    past.resize(std::max(past.size(), range.lines.size()));
+    for (size_t i = 0; i < range.lines.size(); ++i) {
+      past[i].written += range.lines[i].written;
+      past[i].read += range.lines[i].read;
+    }
+  }
   ranges_.clear();
   for (const Range& range : ranges) {
     const uint64_t first = range.base >> kLineBits;
@@ -115,6 +123,12 @@ RaceLaw::Traffic RaceLaw::traffic(uint64_t base, uint64_t bytes) const {
     for (uint64_t line = std::max(first, range.first); line < std::min(end, range.end); ++line) {
       sum.written += range.lines[line - range.first].written;
       sum.read += range.lines[line - range.first].read;
+    }
+  }
+  for (const auto& [from, lines] : past_) {
+    for (uint64_t line = std::max(first, from); line < std::min(end, from + lines.size()); ++line) {
+      sum.written += lines[line - from].written;
+      sum.read += lines[line - from].read;
     }
   }
   return sum;

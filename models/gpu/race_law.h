@@ -20,6 +20,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -51,7 +52,7 @@ class RaceLaw {
 
   explicit RaceLaw(unsigned gpu) : gpu_(gpu) {}
 
-  // These ranges are pinned from now on, whole lines. Forgets all accesses.
+  // These ranges are pinned from now on, whole lines. Forgets all accesses, not what they moved.
   void watch(const std::vector<Range>& ranges);
   bool watches() const { return !ranges_.empty(); }
   // What lies at an offset, and whose arguments do ("" = nobody knows), for reports.
@@ -74,7 +75,7 @@ class RaceLaw {
   void barrier(uint16_t unit, uint8_t group, const std::array<Cycle, kWavefronts>& since);
   void ended(uint16_t unit, uint8_t group);
 
-  // Bytes that tiles and scalars have moved through pinned ranges since these are watched.
+  // Bytes that tiles and scalars have moved through pinned ranges, whenever these were watched.
   struct Traffic {
     uint64_t written = 0;
     uint64_t read = 0;
@@ -101,6 +102,10 @@ class RaceLaw {
   struct Watched {
     uint64_t first, end;  // Lines.
     std::vector<Line> lines;
+  };
+  // Bytes of ranges that were watched before, by first line.
+  struct Moved {
+    uint32_t written = 0, read = 0;
   };
   struct Group {
     uint32_t first_thread;
@@ -131,6 +136,7 @@ class RaceLaw {
   Names names_;
   std::function<void(uint64_t, Cycle)> atomics_;
   std::vector<Watched> ranges_;
+  std::map<uint64_t, std::vector<Moved>> past_;
   bool has_queues_ = false;
   uint64_t epoch_ = 1;  // Counts up when all work-groups that touched the lines have ended.
   std::unordered_map<uint32_t, Group> groups_;

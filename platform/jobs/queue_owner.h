@@ -16,7 +16,7 @@
 
 namespace stretto {
 
-// Of a range of pinned memory, since it is pinned: bytes that wavefronts stored and loaded.
+// Of a range of memory, while it was pinned: bytes that wavefronts stored and loaded so far.
 struct QueueTraffic {
   uint64_t written = 0;
   uint64_t read = 0;

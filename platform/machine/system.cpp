@@ -464,27 +464,28 @@ class System::State {
             fill->add(offset, clock.edge(at));
           });
     }
-    owner.set_queue_meter(
-        {.traffic =
-             [this, &gpus](uint32_t rank, uint64_t offset, uint64_t bytes) {
-               const RaceLaw::Traffic all = gpus_[gpus[rank]]->gpu.races.traffic(offset, bytes);
-               return QueueTraffic{all.written, all.read};
-             },
-         .evictions =
-             [this, &gpus](uint32_t rank) {
-               return gpus_[gpus[rank]]->gpu.l2.counters().pinned_evictions;
-             },
-         .unallocated =
-             [this, &gpus](uint32_t rank) {
-               return gpus_[gpus[rank]]->gpu.l2.counters().unallocated;
-             },
-         .left =
-             [this, &gpus](uint32_t rank) {
-               const L2Cache& l2 = gpus_[gpus[rank]]->gpu.l2;
-               const L2Counters& so_far = l2.counters();
-               return L2Tags::kSectorBytes *
-                      (l2.total(so_far.write_backs) - so_far.pinned_evictions + l2.dirty_sectors());
-             }});
+    owner.set_queue_meter({.traffic =
+                               [this, &gpus](uint32_t rank, uint64_t offset, uint64_t bytes) {
+                                 const RaceLaw::Traffic all =
+                                     gpus_[gpus[rank]]->gpu.races.traffic(offset, bytes);
+                                 return QueueTraffic{all.written, all.read};
+                               },
+                           .evictions =
+                               [this, &gpus](uint32_t rank) {
+                                 return gpus_[gpus[rank]]->gpu.l2.counters().pinned_evictions;
+                               },
+                           .unallocated =
+                               [this, &gpus](uint32_t rank) {
+                                 return gpus_[gpus[rank]]->gpu.l2.counters().unallocated;
+                               },
+                           .left =
+                               [this, &gpus](uint32_t rank) {
+                                 const L2Cache& l2 = gpus_[gpus[rank]]->gpu.l2;
+                                 const L2Counters& so_far = l2.counters();
+                                 return L2Tags::kSectorBytes *
+                                        (l2.total(so_far.write_backs) - so_far.pinned_evictions -
+                                         so_far.unpinned_write_backs + l2.dirty_sectors());
+                               }});
   }
 
   void watch_nics(NicWatcher& watcher) {

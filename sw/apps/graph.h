@@ -109,8 +109,7 @@ typedef struct graph_result {
   uint64_t alone_ns[LOOP_MAX_OPS];          // launched: of the first one, ends of operators.
   uint64_t op_ns[LOOP_MAX_OPS];             // Of the last one: end of each operator,
   uint64_t bucket_ns[LOOP_MAX_BUCKETS][2];  // begin and end of each bucket's reduction.
-  uint64_t stage_words;   // kitsune: address of the words and clocks of all stages;
-  uint32_t pins_weights;  // whether all weights that come again with each tile are pinned.
+  uint64_t stage_words;  // kitsune: address of the words and clocks of all stages.
 } graph_result_t;
 
 // What the threads of a run share.

@@ -3,10 +3,10 @@
 // ncclAllReduce of gradients in another, bound by semaphores.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sw/apps/graph.h"
 #include "sw/apps/over_nccl.h"
-#include "sw/driver/l2_ways.h"
 #include "sw/kernels/kernel_arguments.h"
 
 #define STAMPS_AT_HOST 0x400000u  // In the job's host memory.
@@ -22,7 +22,7 @@ typedef struct launched {
   stretto_module_t* library[GRAPH_LIBRARIES];
   stretto_module_t* stages;  // stages.elf.
   graph_stage_memory_t stage_memory;
-  uint32_t pins_weights;
+  graph_pins_t pins;
   // Gradients.
   ncclComm_t comm;
   cudaStream_t comm_stream;
@@ -75,37 +75,19 @@ static stretto_status_t set_up_communicator(launched_t* g, ncclUniqueId* id, cha
   return STRETTO_OK;
 }
 
-// Weights that come again with every tile, beside queues of so many bytes where that takes nothing from them: what is in
-// the other partition alone reads of a line does not keep it at home. Whether all are pinned is kept.
-static stretto_status_t pin_weights(launched_t* g, uint64_t queues, char* error) {
+// What the next pipeline has in the L2; what those before had beyond makes room for its tiles.
+static stretto_status_t pin(launched_t* g, const graph_group_t* group, char* error) {
   const graph_parameters_t* p = g->p;
-  const uint64_t way = p->client.l2_way_bytes;
-  if (way == 0) return STRETTO_OK;
-  graph_range_t ranges[STRETTO_L2_PINNED_RANGES];  // One too many: queues have one.
-  const uint32_t count = graph_streamed_weights(p->group, p->groups, p->client.unit_lds_bytes,
-                                                g->memory.arena, ranges, STRETTO_L2_PINNED_RANGES);
-  const uint64_t at = g->stage_memory.payloads;
-  uint64_t ways = stretto_l2_ways(at, at + queues, way);
-  cudaStream_t stream;  // The runtime allocated them.
-  stretto_client_t* client;
-  g->pins_weights = count < STRETTO_L2_PINNED_RANGES;
-  if (count == 0) return STRETTO_OK;
-  TRY_CALL(cudaStreamCreate(&stream));
-  stretto_stream_t* const of_driver = stretto_runtime_stream(stream, &client);
-  for (uint32_t i = 0; i < count && i + 1 < STRETTO_L2_PINNED_RANGES; ++i) {
-    const uint64_t bytes = ranges[i].end - ranges[i].begin;
-    const uint64_t more = stretto_l2_ways(ranges[i].begin, ranges[i].end, way);
-    if ((ways + more) * way > p->client.l2_persist_bytes) {
-      g->pins_weights = 0;
-      continue;
-    }
-    ways += more;
-    TRY(app_driver(client, p->rank,
-                   client->api->access_policy_window(client, of_driver, ranges[i].begin, bytes, 1),
-                   error));
+  const stretto_api_t* api = g->client->api;
+  if (p->client.l2_persist_bytes == 0) return STRETTO_OK;
+  const graph_pins_t pins = graph_pins(group, &p->client, &g->stage_memory);
+  if (memcmp(&pins, &g->pins, sizeof pins) == 0) return STRETTO_OK;
+  if (g->pins.count != 0) TRY_OPS(api->reset_persisting_l2_cache(g->client, g->stream));
+  for (uint32_t i = 0; i < pins.count; ++i) {
+    const uint64_t begin = pins.range[i].begin;
+    TRY_OPS(api->access_policy_window(g->client, g->stream, begin, pins.range[i].end - begin, 1));
   }
-  TRY_CALL(cudaStreamSynchronize(stream));
-  TRY_CALL(cudaStreamDestroy(stream));
+  g->pins = pins;
   return STRETTO_OK;
 }
 
@@ -120,15 +102,16 @@ static stretto_status_t set_up_queues(launched_t* g, char* error) {
   const uint64_t all = p->queues.payload_bytes + p->queues.word_bytes;
   const uint64_t way = p->client.l2_way_bytes;
   TRY_OPS(api->allocate(g->client, g->stream, all, way > 4096 ? way : 4096,
-                        STRETTO_ALLOCATION_CACHED, &g->stage_memory.payloads));
-  g->stage_memory.words = g->stage_memory.payloads + p->queues.payload_bytes;
+                        STRETTO_ALLOCATION_CACHED, &g->stage_memory.words));
+  g->stage_memory.payloads = g->stage_memory.words + p->queues.word_bytes;
   TRY_OPS(api->module_load(g->client, p->stages_elf, p->stages_elf_bytes, &g->stages));
   TRY_OPS(api->fill(g->client, g->stream, g->stage_memory.words, p->queues.word_bytes, 0,
                     GRAPH_ACCOUNT_INIT));
   if (p->client.l2_persist_bytes == 0) return STRETTO_OK;
   TRY_OPS(api->set_persisting_l2_cache_size(g->client, g->stream, p->client.l2_persist_bytes));
-  TRY_OPS(api->access_policy_window(g->client, g->stream, g->stage_memory.payloads, all, 1));
-  return pin_weights(g, all, error);
+  // The runtime's client has allocated it.
+  TRY_OPS(api->import_memory(g->client, g->memory.arena, p->arena_bytes + p->gradient_bytes));
+  return pin(g, &p->group[0], error);
 }
 
 static stretto_status_t set_up(launched_t* g, ncclUniqueId* id, char* error) {
@@ -229,11 +212,13 @@ static stretto_status_t run_iteration(launched_t* g, uint32_t iteration, char* e
       const uint32_t at = after ? last : p->bucket[i].last_op;
       gradients |= op <= at && at <= end;
     }
-    if (pipeline != NULL)
+    if (pipeline != NULL) {
+      TRY(pin(g, pipeline, error));
       TRY_OPS(graph_stages_launch(g->client, g->stream, g->stages, pipeline, &g->stage_memory,
                                   iteration, GRAPH_ACCOUNT_COMPUTE, !gradients));
-    else
+    } else {
       TRY(launch_op(g, fused != NULL ? &fused->op : &p->operators[op], !gradients, error));
+    }
     for (uint32_t i = 0; i < buckets; ++i) {
       const uint32_t at = after ? last : p->bucket[i].last_op;
       if (op <= at && at <= end) TRY(reduce(g, iteration, i, error));
@@ -262,7 +247,6 @@ static stretto_status_t read_stamps(launched_t* g, graph_result_t* result, char*
 static stretto_status_t run(launched_t* g, ncclUniqueId* id, graph_result_t* result, char* error) {
   TRY(set_up(g, id, error));
   result->stage_words = g->stage_memory.words;
-  result->pins_weights = g->pins_weights;
   ranks_barrier(&g->ranks);
   result->begin_ns = g->ops->now_ns(g->ops->context);
   for (uint32_t i = 0; i < g->p->iterations; ++i) TRY(run_iteration(g, i, error));

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sw/driver/l2_ways.h"
+
 static void resolve(stage_edge_t* edge, const graph_stage_memory_t* memory) {
   if (edge->entries == 0) {
     edge->base += memory->arena;
@@ -69,6 +71,28 @@ uint32_t graph_streamed_weights(const graph_group_t* groups, uint32_t count, uin
     }
   }
   return found;
+}
+
+graph_pins_t graph_pins(const graph_group_t* group, const stretto_client_options_t* options,
+                        const graph_stage_memory_t* memory) {
+  graph_pins_t pins = {.count = 1, .has_weights = 1};
+  const uint64_t way = options->l2_way_bytes, most = options->l2_persist_bytes;
+  graph_range_t weights[STRETTO_L2_PINNED_RANGES];  // One too many.
+  const uint32_t found = graph_streamed_weights(group, 1, options->unit_lds_bytes, memory->arena,
+                                                weights, STRETTO_L2_PINNED_RANGES);
+  const uint64_t end = memory->payloads + group->payload_bytes;
+  pins.range[0] = (graph_range_t){memory->words, end};
+  uint64_t ways = way == 0 ? 0 : stretto_l2_ways(memory->words, end, way);
+  for (uint32_t i = 0; i < found; ++i) {
+    const uint64_t more = way == 0 ? 0 : stretto_l2_ways(weights[i].begin, weights[i].end, way);
+    if (pins.count == STRETTO_L2_PINNED_RANGES || (ways + more) * way > most) {
+      pins.has_weights = 0;
+      continue;
+    }
+    ways += more;
+    pins.range[pins.count++] = weights[i];
+  }
+  return pins;
 }
 
 stage_arguments_t graph_stage_arguments(const graph_group_t* group, uint32_t stage,

@@ -28,16 +28,18 @@ typedef struct graph_group {
   uint32_t ops;
   uint32_t stages;
   uint32_t tiles;
+  uint64_t payload_bytes;  // Of its queues, whole lines.
   const graph_stage_t* stage;
 } graph_group_t;
 
-// All groups' queues: payloads, then words and clocks. One group runs at a time: payloads of all begin at the same place.
+// All groups' queues: words and clocks, then payloads. One group runs at a time: payloads of all begin at the same place,
+// so what a group needs in pinned lines are words and as many payloads as it has.
 typedef struct graph_queues {
   uint64_t payload_bytes;
   uint64_t word_bytes;
 } graph_queues_t;
 
-// Address of where they lie; payloads begin with a line of the L2.
+// Address of where they lie; words and payloads begin with a line of the L2.
 typedef struct graph_stage_memory {
   uint64_t arena;
   uint64_t payloads;
@@ -63,6 +65,15 @@ typedef struct graph_range {
 // `most`: of those behind, none.
 uint32_t graph_streamed_weights(const graph_group_t* groups, uint32_t count, uint32_t lds_bytes,
                                 uint64_t arena, graph_range_t* ranges, uint32_t most);
+// What a group has in pinned lines of the L2: its queues, and of weights that its units read again with every tile those
+// that fit beside for certain. Lines that units of the other partition alone read age at home, for they hit their copies.
+typedef struct graph_pins {
+  uint32_t count;
+  uint32_t has_weights;  // All of them.
+  graph_range_t range[STRETTO_L2_PINNED_RANGES];
+} graph_pins_t;
+graph_pins_t graph_pins(const graph_group_t* group, const stretto_client_options_t* options,
+                        const graph_stage_memory_t* memory);
 // The arguments of a stage in an iteration.
 stage_arguments_t graph_stage_arguments(const graph_group_t* group, uint32_t stage,
                                         const graph_stage_memory_t* memory, uint32_t iteration);

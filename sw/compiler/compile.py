@@ -83,7 +83,7 @@ def runnable(graph, plan, machine, output):
         if op.kind == "Transpose":
             raise graphs.GraphError(f"Transpose -> {op.output}: no kernel moves elements; a product reads transposed "
                                     "operands, and dimensions of extent 1 may have any order")
-    made.groups, alone = stages.planned(made, plan["steps"], machine.pinned_bytes)
+    made.groups, alone = stages.planned(made, plan["steps"], machine)
     if not made.groups:
         made.no_pipelines = next(iter([f"pipeline {name}: {why}" for name, why in alone.items()] + plan["left_out"]), "")
     chains, unfused = fused.planned(made, plan["steps"], machine)

@@ -86,7 +86,8 @@ static stretto_status_t persist(stretto_client_t* client, stretto_stream_t* stre
   stretto_packet_t packet = driver_vendor(STRETTO_OP_L2_PERSIST, 0);
   packet.vendor.header |= STRETTO_PACKET_BARRIER;
   packet.vendor.persist = (stretto_l2_persist_t){.base = base, .bytes = bytes, .action = action};
-  return driver_submit(client, stream, &packet);
+  // It changes what stays in the L2, and no byte: kernels before and behind are as if side by side.
+  return driver_put(client, stream, &packet);
 }
 
 static stretto_status_t do_set_persisting_l2_cache_size(stretto_client_t* client,
@@ -101,11 +102,23 @@ static stretto_status_t do_set_persisting_l2_cache_size(stretto_client_t* client
   return persist(client, stream, STRETTO_L2_LIMIT, 0, bytes);
 }
 
+static stretto_status_t do_import_memory(stretto_client_t* client, uint64_t base, uint64_t bytes) {
+  driver_call(client);
+  client->imported_base = base;
+  client->imported_bytes = bytes;
+  return STRETTO_OK;
+}
+
+static int is_imported(const stretto_client_t* client, uint64_t base, uint64_t bytes) {
+  const uint64_t offset = base - client->imported_base;
+  return offset <= client->imported_bytes && bytes <= client->imported_bytes - offset;
+}
+
 static stretto_status_t do_access_policy_window(stretto_client_t* client, stretto_stream_t* stream,
                                                 uint64_t base, uint64_t bytes, int persisting) {
   driver_call(client);
   if ((base | bytes) % STRETTO_L2_LINE_BYTES != 0 || bytes == 0 || bytes > UINT32_MAX ||
-      !driver_in_client_memory(client, base, bytes)) {
+      !(driver_in_client_memory(client, base, bytes) || is_imported(client, base, bytes))) {
     return driver_fail(
         client, STRETTO_ERROR_ARGUMENT,
         "access policy window: 0x%llx, %llu bytes: multiples of %u, allocated, below "
@@ -237,6 +250,7 @@ static const stretto_api_t kApi = {
     .scheduler_policy = driver_scheduler_policy,
     .set_persisting_l2_cache_size = do_set_persisting_l2_cache_size,
     .access_policy_window = do_access_policy_window,
+    .import_memory = do_import_memory,
     .reset_persisting_l2_cache = do_reset_persisting_l2_cache,
     .event_of_last = do_event_of_last,
     .event_query = do_event_query,

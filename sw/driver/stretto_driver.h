@@ -289,6 +289,9 @@ typedef struct stretto_api {
   // limit allows, or no longer. Multiples of 128; at most STRETTO_L2_PINNED_RANGES of a GPU.
   stretto_status_t (*access_policy_window)(stretto_client_t* client, stretto_stream_t* stream,
                                            uint64_t base, uint64_t bytes, int persisting);
+  // Memory that another client of the program has allocated on this GPU: windows may name it, too.
+  // One range; a later call replaces it.
+  stretto_status_t (*import_memory)(stretto_client_t* client, uint64_t base, uint64_t bytes);
   // cudaCtxResetPersistingL2Cache: no range of the GPU stays any longer.
   stretto_status_t (*reset_persisting_l2_cache)(stretto_client_t* client, stretto_stream_t* stream);
   // An event of what was submitted last to the stream, a kernel for example; no packet, and nothing
@@ -334,6 +337,7 @@ struct stretto_client {
   stretto_host_ops_t ops;
   stretto_client_options_t options;
   uint64_t memory_next;
+  uint64_t imported_base, imported_bytes;
   uint32_t streams;          // Created.
   uint64_t argument_buffer;  // Ring of kernel arguments, device memory,
   uint32_t argument_next;    // where the next ones go, and whose they are, 128 bytes each.

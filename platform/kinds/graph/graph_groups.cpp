@@ -122,6 +122,7 @@ class Group {
     }
     plan_.queues.payload_bytes = std::max(plan_.queues.payload_bytes, payload_bytes_);
     group_.stages = static_cast<uint32_t>(stages.size());
+    group_.payload_bytes = payload_bytes_;
     plan_.groups.push_back(group_);
   }
 
@@ -456,6 +457,7 @@ void read_groups(const PlanEntry& groups, GraphPlan& plan) {
     next = plan.groups.back().first_op + plan.groups.back().ops;
   }
   plan.queues.payload_bytes = rounded(plan.queues.payload_bytes, 4096);
+  plan.queues.word_bytes = rounded(plan.queues.word_bytes, 4096);
   for (size_t i = 0; i < plan.groups.size(); ++i) plan.groups[i].stage = plan.stages[i].data();
 }
 

@@ -300,11 +300,25 @@ class GraphJob final : public Job, public QueueOwner {
   void check_traffic(CheckReport& report) const;
   bool queues_fit() const {
     const graph_parameters_t& p = parameters_[0];
-    return stay(p.client, {{offset_of(results_[0].stage_words) - p.queues.payload_bytes,
-                            p.queues.payload_bytes + p.queues.word_bytes}});
+    return stay(p.client, {{offset_of(results_[0].stage_words),
+                            p.queues.word_bytes + p.queues.payload_bytes}});
+  }
+  // By group, whether all that units read again with every tile are pinned while it runs.
+  std::vector<bool> pins_weights() const {
+    const graph_parameters_t& p = parameters_[0];
+    const stretto_runtime_options_t runtime = launched_options();
+    const uint64_t words = results_[0].stage_words;
+    const graph_stage_memory_t memory{
+        .arena = stretto_gpu_address(p.client.gpu, stretto_runtime_first_address(&runtime)),
+        .payloads = words + p.queues.word_bytes,
+        .words = words};
+    std::vector<bool> all;
+    for (const graph_group_t& group : plan_.groups)
+      all.push_back(graph_pins(&group, &p.client, &memory).has_weights != 0);
+    return all;
   }
   uint64_t payloads_of(uint32_t rank, const GraphQueue& queue) const {
-    return offset_of(results_[rank].stage_words) - plan_.queues.payload_bytes + queue.edge.base;
+    return offset_of(results_[rank].stage_words) + plan_.queues.word_bytes + queue.edge.base;
   }
   // progress_ is that before this moment.
   void note_traffic(const KernelMoment& moment) {
@@ -493,7 +507,7 @@ void GraphJob::check_traffic(CheckReport& report) const {
   if (memories_.size() == 1) {
     traffic_.check_reads({.l2_bytes = spec_.l2.bytes,
                           .lds_bytes = spec_.gpu.lds_bytes,
-                          .pins_weights = results_[0].pins_weights != 0},
+                          .pins_weights = pins_weights()},
                          report);
     traffic_.check_writes(report);
   }

@@ -142,7 +142,7 @@ GraphTraffic::Range GraphTraffic::reads_of(size_t group, const Caches& caches) c
       if (g.columns[in] != 0 && g.in[in].entries == 0)
         add(g.in[in].base, uint64_t{g.in[in].pitch != 0 ? g.rows : 1} * g.columns[in],
             g.k != 0 ? 1 : std::max(1u, g.parts));
-    const bool comes_again = g.k != 0 && !caches.pins_weights &&
+    const bool comes_again = g.k != 0 && !caches.pins_weights[group] &&
                              !graph_stage_is_resident(&of.stage[s], caches.lds_bytes);
     if (g.k != 0) add(g.weights, uint64_t{g.k} * g.n, comes_again ? waves(of, of.stage[s]) : 1);
     if (g.has_bias != 0) add(g.bias, g.has_norm != 0 ? g.columns[0] : g.n, 1);

@@ -42,7 +42,7 @@ class GraphTraffic {
   struct Caches {
     uint64_t l2_bytes;
     uint32_t lds_bytes;
-    bool pins_weights;
+    std::vector<bool> pins_weights;  // By group.
   };
   void check_reads(const Caches& caches, CheckReport& report) const;
   // And that it writes: results that leave, each once. What is still dirty in the L2 counts. Likewise.

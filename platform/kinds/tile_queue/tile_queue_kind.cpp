@@ -108,13 +108,21 @@ class TileQueue final : public Job, public QueueOwner {
   // Lines of the table run one after the other; the ranges of each are pinned until it has ended.
   bool watches_kernels() const override { return true; }
   void on_kernel(const KernelMoment& moment) override {
-    if (!moment.ended || moment.account != kQueue.number) return;
-    const tile_queue_line_t& line = lines_[at_line_++];
+    if (moment.account != kQueue.number) return;
+    const tile_queue_line_t& line = lines_[at_line_];
     const tile_queue_t& queue = line.arguments.queue;
     const uint64_t queue_bytes = queue.depth * queue.payload_bytes;
-    for (uint64_t i = 0; kind_.pinned && i < line.pairs; ++i)
-      traffic_.push_back(
-          meter().traffic(0, offset_of(queue.payloads) + i * queue_bytes, queue_bytes));
+    if (!moment.ended) before_.clear();
+    for (uint64_t i = 0; kind_.pinned && i < line.pairs; ++i) {
+      const QueueTraffic so_far =
+          meter().traffic(0, offset_of(queue.payloads) + i * queue_bytes, queue_bytes);
+      if (moment.ended)
+        traffic_.push_back({so_far.written - before_[i].written, so_far.read - before_[i].read});
+      else
+        before_.push_back(so_far);
+    }
+    if (!moment.ended) return;
+    ++at_line_;
     const uint64_t all = meter().evictions(0);
     if (stay(p_.client, {{offset_of(queue.payloads), line.payloads_bytes},
                          {offset_of(queue.words), line.words_bytes}}))
@@ -303,8 +311,9 @@ class TileQueue final : public Job, public QueueOwner {
       lines_;  // Of each payload all pairs, one, perhaps all without queues.
   uint64_t words_of_line_ = 0, clocks_of_line_ = 0, differences_of_line_ = 0;
   uint64_t patterns_ = 0, constants_ = 0;
-  size_t at_line_ = 0;                          // That runs.
-  std::vector<QueueTraffic> traffic_;           // Of each queue of each line, if they are pinned.
+  size_t at_line_ = 0;                 // That runs.
+  std::vector<QueueTraffic> before_;   // Of each queue of the line that runs, at its begin.
+  std::vector<QueueTraffic> traffic_;  // Of each queue of each line, if they are pinned.
   uint64_t evictions_ = 0, all_evictions_ = 0;  // Of lines whose queues fit.
 };
 

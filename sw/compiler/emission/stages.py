@@ -20,6 +20,7 @@ SUM_ROWS = 4        # STAGE_MAP_WAVEFRONTS: a row of sums of each.
 MOST_SUMS = 1024    # STAGE_MOST_SUMS.
 FINAL_ELEMENTS = 2048  # That a work-group of a final stage has at least; its wavefronts take a quarter at a time.
 MOST_FINAL = 32
+TENSOR_KERNELS = ("linear", "fan_in_product")
 MOST_STAGES = 32    # STRETTO_PIPELINE_MEMBERS.
 SMALL_QUEUE = 1 << 20
 
@@ -32,6 +33,7 @@ class Group:
     tile_rows: int = ROWS
     depth: int = 2  # Entries of a queue for each work-group that writes it.
     entries: dict = dataclasses.field(default_factory=dict)  # Or so many, by tensor.
+    units: int = 0  # Each has a SIMT work-group at most; 0 says nothing.
 
 
 def ordered(graph, steps):
@@ -56,18 +58,18 @@ def made_by(stage):
     return [name for name, kind in zip(stage["operators"], stage["kinds"]) if kind not in flow.BY_PRODUCTS][-1]
 
 
-def planned(plan, steps, pinned_bytes=None):
+def planned(plan, steps, machine=None):
     """The groups of a plan of modes.py whose pipelines can be run, and why others cannot, by their first result. `plan`
-    has the same operators, none fused; so many bytes of queues can be pinned."""
+    has the same operators, none fused."""
     order = {op.output: i for i, op in enumerate(plan.ops)}
     groups, alone = [], {}
     for step in steps:
         if step["kind"] != "pipeline":
             continue
         try:
-            group = _planned(step, order)
-            if pinned_bytes is not None and _queue_bytes(_Pipeline(plan, group).describe()) > pinned_bytes:
-                group = _planned(step, order, has_room=False)
+            group = _planned(step, order, machine)
+            if machine is not None and _queue_bytes(_Pipeline(plan, group).describe()) > machine.pinned_bytes:
+                group = _planned(step, order, machine, has_room=False)
             _Pipeline(plan, group).describe()
             groups.append(group)
         except graphs.GraphError as error:
@@ -75,7 +77,7 @@ def planned(plan, steps, pinned_bytes=None):
     return groups, alone
 
 
-def _planned(step, order, has_room=True):
+def _planned(step, order, machine, has_room=True):
     at = sorted(order[name] for name in step["operators"])
     if at != list(range(at[0], at[0] + len(at))):
         raise graphs.GraphError("its operators do not follow each other")
@@ -92,7 +94,7 @@ def _planned(step, order, has_room=True):
     under_way = 2 * sum(work_groups // parts for _, (_, work_groups, parts) in stages)
     return Group(at[0], [one for _, one in sorted(stages)], step["tile_rows"],
                  entries={queue["tensor"]: _entries(queue, under_way if has_room else 0) for queue in step["queues"]
-                          if not queue["partial_sums"]})
+                          if not queue["partial_sums"]}, units=machine.units if machine else 0)
 
 
 def _queue_bytes(about):
@@ -183,10 +185,23 @@ class _Pipeline:
             if second in ("one", "row"):
                 inputs[1]["repeated"] = second
             stages += self._sum(stage, inputs) if stage.is_sum else self._tiles(stage, inputs)
+        self._fit_finals(stages)
         if len(stages) > MOST_STAGES:
             raise graphs.GraphError(f"{self.where}: {len(stages)} stages, the scheduler has slots for {MOST_STAGES}")
         return {"first": self.group.first, "ops": len(self.ops), "rows": self.rows,
                 "tile_rows": self.group.tile_rows, "queues": self.queues, "stages": stages}
+
+    def _fit_finals(self, stages):
+        """Work-groups of final stages beyond one each take the units that other SIMT stages leave."""
+        finals = [one for one in stages if one["kernel"] == "final"]
+        simt = sum(one["work_groups"] for one in stages if one["kernel"] not in TENSOR_KERNELS)
+        for _ in range(simt - self.group.units if self.group.units else 0):
+            largest = max(finals, key=lambda one: one["work_groups"], default=None)
+            if largest is None or largest["work_groups"] == 1:
+                raise graphs.GraphError(f"{self.where}: {simt} work-groups of SIMT stages, {self.group.units} can be there "
+                                        "at once")
+            largest["work_groups"] -= 1
+            self.queues[largest["inputs"][0]["queue"]]["readers"] -= 1
 
     def _make_queue(self, stage):
         """For what other stages of the pipeline read."""

@@ -258,6 +258,22 @@ TEST_CASE("fills that are under way in a set leave pinned lines their ways") {
   CHECK(bench.is_here(address_of(1)));
 }
 
+TEST_CASE("dirty sectors of a range that was pinned leave as such, not as results") {
+  LocksBench bench;
+  bench.l2.pin(0, address_of(0), 128);
+  bench.l2.set_persist_ways(2);
+  bench.store(address_of(0));
+  bench.store(address_of(1));
+  CHECK(bench.l2.dirty_sectors() == 1);
+  bench.l2.pin(0, 0, 0);
+  CHECK(bench.l2.dirty_sectors() == 1);
+  bench.stream();
+  CHECK(bench.l2.dirty_sectors() == 0);
+  CHECK(bench.l2.counters().unpinned_write_backs == 1);
+  CHECK(bench.l2.counters().pinned_evictions == 0);
+  CHECK(bench.l2.total(bench.l2.counters().write_backs) == 2);
+}
+
 TEST_CASE("the line of a read-modify-write stays until its write", "[CN-RMW-02]") {
   LocksBench bench;
   bench.locked_read(address_of(0));

@@ -188,3 +188,16 @@ TEST_CASE("lines without queues, other lines and other GPUs are not watched") {
   f.law.watch({});
   CHECK_FALSE(f.law.watches());
 }
+
+TEST_CASE("what a range moved is counted on while others are watched, and nothing in between") {
+  Fixture f;
+  f.access(kProducer, kStore);
+  f.law.watch({{kWord, 0x100}});
+  CHECK(f.law.traffic(kData, 0x1000).written == 256);
+  f.access(kProducer, kStore);  // Nobody watches.
+  f.law.watch({{kData, 0x1000}, {kWord, 0x100}});
+  f.access(kProducer, kStore, kData + 128, 128);
+  CHECK(f.law.traffic(kData, 0x1000).written == 256 + 128);
+  CHECK(f.law.traffic(kData, 128).written == 128);
+  CHECK(f.law.traffic(kWord, 0x100).written == 0);
+}

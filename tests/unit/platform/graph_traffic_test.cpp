@@ -40,13 +40,13 @@ GraphPlan plan() {
   plan.stages = {
       {{"stage_linear", 1, 1, product(memory(0, 64), 64, queue(), 256, 1 << 22)},
        {"stage_linear", 1, 1, product(queue(), 256, memory(1 << 24, 128), 128, 1 << 23)}}};
-  plan.groups = {{0, 2, 2, 79, plan.stages[0].data()}};
+  plan.groups = {{0, 2, 2, 79, 0, plan.stages[0].data()}};
   return plan;
 }
 
 // What the law says where it reads and leaves so many bytes, so many sectors of its queues had to make room, and so many
 // of anything found no way.
-constexpr GraphTraffic::Caches kPinned{uint64_t{1} << 26, 0, true};
+const GraphTraffic::Caches kPinned{uint64_t{1} << 26, 0, {true}};
 
 CheckReport checked(const GraphPlan& plan, uint64_t read, uint64_t left, uint64_t evicted,
                     const GraphTraffic::Caches& caches = kPinned, uint64_t unallocated = 0) {
@@ -102,12 +102,11 @@ TEST_CASE("a sector that finds no way in the L2 may come with each reader, no ot
 // 79 tiles, a work-group a stage: those of 64 x 256 stay in 160 KiB of LDS, as do those of 256 x 128.
 TEST_CASE("weights that stay nowhere may come again with each tile, others come once") {
   const uint64_t again = kIn + 79 * kWeights;
-  CHECK(checked(plan(), again, kOut, 0, {uint64_t{1} << 26, 0, false}).mismatches == 0);
-  CHECK(checked(plan(), again, kOut, 0, {uint64_t{1} << 26, 0, true}).mismatches == 1);
-  CHECK(
-      checked(plan(), again, kOut, 0, {uint64_t{1} << 26, STAGE_RESIDENT_LDS, false}).mismatches ==
-      1);
-  CHECK(checked(plan(), again + 2 * kIn, kOut, 0, {uint64_t{1} << 26, 0, false}).mismatches == 1);
+  CHECK(checked(plan(), again, kOut, 0, {uint64_t{1} << 26, 0, {false}}).mismatches == 0);
+  CHECK(checked(plan(), again, kOut, 0, {uint64_t{1} << 26, 0, {true}}).mismatches == 1);
+  CHECK(checked(plan(), again, kOut, 0, {uint64_t{1} << 26, STAGE_RESIDENT_LDS, {false}})
+            .mismatches == 1);
+  CHECK(checked(plan(), again + 2 * kIn, kOut, 0, {uint64_t{1} << 26, 0, {false}}).mismatches == 1);
 }
 
 TEST_CASE("what a stage writes beside its queue leaves, too") {

@@ -199,7 +199,7 @@ class Products(unittest.TestCase):
             a100 = dataclasses.replace(a100, pinned_bytes=pinned_bytes or a100.pinned_bytes)
             plan = modes.Planner(graph, "kitsune", a100, pathlib.Path(folder) / "plan", exclude=exclude).plan()
         made = emit.Plan(stages.ordered(graph, plan["steps"]), fused=False)
-        groups, alone = stages.planned(made, plan["steps"], a100.pinned_bytes)
+        groups, alone = stages.planned(made, plan["steps"], a100)
         self.assertEqual(alone, {})
         return stages.describe(made, groups)[0]
 
