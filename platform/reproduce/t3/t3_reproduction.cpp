@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `stretto reproduce t3`: simulates the sub-layers of T3, each case x mode x machine, then prints
-// the speed-ups of each case and the table of published results.
+// `stretto reproduce t3`: simulates the sub-layers of T3, each case x mode x machine, some of them
+// with other numbers of compute units, the operators around them and a sweep of reduce-scatters,
+// then prints the speed-ups of each case and model and the table of published results.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr const char* kFigures = "16, 17, 18";
+constexpr const char* kFigures = "4, 6, 14, 16, 17, 18, 19, 20";
 
 const std::vector<std::string>& modes() {
   static const std::vector<std::string> all{"sequential", "t3",     "t3-mca", "gemm",
@@ -90,8 +91,36 @@ struct Simulation {
   std::vector<std::string> serves;  // Cases whose result it is.
   std::string mode;
   bool full = false;
-  std::string folder;
+  unsigned cus = 0;  // 0: the machine's.
+  std::string folder = "";
+  // "gemm-72cu".
+  std::string key() const { return cus == 0 ? mode : fmt::format("{}-{}cu", mode, cus); }
 };
+
+// Other numbers of compute units: shares of 80 (Fig 6), and twice as many (Fig 20).
+struct OtherUnits {
+  const char* mode;
+  unsigned cus;
+  bool partition;
+};
+constexpr OtherUnits kOtherUnits[] = {{"gemm", 72, true},
+                                      {"gemm", 64, true},
+                                      {"rs", 8, true},
+                                      {"ag", 8, true},
+                                      {"rs", 16, true},
+                                      {"ag", 16, true},
+                                      {"sequential", 160, false},
+                                      {"t3-mca", 160, false}};
+
+bool wants_units(const T3Case& one, const OtherUnits& other) {
+  if (one.layer != "op" && one.layer != "fc2") return false;
+  return other.partition ? one.tp == 8 : !one.large();
+}
+
+// Reduce-scatters on four GPUs, 6 to 192 MB (5.1.1): 3072 columns of two bytes.
+constexpr uint32_t kSweepColumns = 3072;
+constexpr uint32_t kSweepRows[] = {1024, 2048, 4096, 8192, 16384, 32768};
+uint64_t sweep_bytes(uint32_t rows) { return uint64_t{2} * kSweepColumns * rows; }
 
 class T3Reproduction {
  public:
@@ -111,23 +140,30 @@ class T3Reproduction {
     for (const Simulation& one : simulations_) {
       CampaignRun run;
       run.folder = one.folder;
-      run.title = one.machine + " " + one.name + " " + one.mode + (one.full ? " full" : "");
+      run.title = one.machine + " " + one.name + " " + one.key() + (one.full ? " full" : "");
       run.workload = "t3/" + one.name;
       run.mode = one.mode;
       run.machine = one.machine;
       if (!one.full) run.sets.push_back("sim.mirror=true");
+      if (one.cus != 0) run.sets.push_back(fmt::format("gpu.cus={}", one.cus));
       campaign_.add(std::move(run));
     }
+    for (const std::string& machine : machines_) add_around(machine);
     campaign_.lock();
   }
 
   int run() {
     const int status = campaign_.simulate();
     for (const std::string& machine : machines_) {
-      for (const std::string& name : shipped_cases_) results_[machine].push_back(case_of(name));
+      T3Results& results = results_[machine];
+      for (const std::string& name : shipped_cases_) results.cases.push_back(case_of(name));
+      results.models = t3_models();
+      for (const uint32_t rows : kSweepRows) results.sweep.push_back({sweep_bytes(rows)});
     }
     load();
+    load_around();
     write_cases();
+    write_models();
     write_table();
     return status;
   }
@@ -185,6 +221,10 @@ class T3Reproduction {
         for (const std::string& mode : modes()) {
           if (wants(mode)) add(machine, name, mode, own_.full);
         }
+        for (const OtherUnits& other : kOtherUnits) {
+          if (wants(other.mode) && wants_units(case_of(name), other))
+            add(machine, name, other.mode, own_.full, other.cus);
+        }
       }
     }
     if (own_.full || !own_.modes.empty()) return;
@@ -199,22 +239,67 @@ class T3Reproduction {
     return some.empty() || std::find(some.begin(), some.end(), mode) != some.end();
   }
 
-  void add(const std::string& machine, const std::string& name, const std::string& mode,
-           bool full) {
+  // What lies around the sub-layers: the operators of the models of chosen cases, and the sweep.
+  void add_around(const std::string& machine) {
+    if (!own_.modes.empty()) return;
+    for (const T3Model& model : t3_models()) {
+      const bool chosen = std::any_of(cases_.begin(), cases_.end(), [&](const std::string& name) {
+        const T3Case one = case_of(name);
+        return one.model == model.model && one.tp == model.tp;
+      });
+      if (!chosen) continue;
+      add_to_campaign({.folder = operators_folder(machine, model),
+                       .title = machine + " " + model.name + " operators",
+                       .workload = "kernels/roofline",
+                       .mode = "operators",
+                       .machine = machine,
+                       .sets = {"roofline.operators=" + operator_list(model), "roofline.warm=0"}});
+    }
+    if (!own_.cases.empty()) return;
+    for (const uint32_t rows : kSweepRows) {
+      add_to_campaign(
+          {.folder = sweep_folder(machine, rows),
+           .title = fmt::format("{} reduce-scatter of {} MB", machine, sweep_bytes(rows) >> 20),
+           .workload = "t3/mega-op-tp8",
+           .mode = "rs",
+           .machine = machine,
+           .sets = {"sim.mirror=true", "gpus=4", fmt::format("sub_layer.m={}", rows),
+                    fmt::format("sub_layer.n={}", kSweepColumns)}});
+    }
+  }
+
+  // Null: not planned or without result.
+  const ResultFile* result_of(const std::string& folder) const {
+    return around_.count(folder) == 0 ? nullptr : campaign_.result(folder);
+  }
+  void add_to_campaign(CampaignRun run) {
+    around_.insert(run.folder);
+    campaign_.add(std::move(run));
+  }
+
+  static std::string operators_folder(const std::string& machine, const T3Model& model) {
+    return folder_of(machine) + "/operators/" + model.name;
+  }
+  static std::string sweep_folder(const std::string& machine, uint32_t rows) {
+    return fmt::format("{}/reduce-scatter/{}mb", folder_of(machine), sweep_bytes(rows) >> 20);
+  }
+
+  void add(const std::string& machine, const std::string& name, const std::string& mode, bool full,
+           unsigned cus = 0) {
     std::string simulated = name;
     if (is_shared(mode)) {
       const std::vector<std::string> parts = split(name, '-');
       simulated = parts[0] + "-op-" + parts[2];
       for (Simulation& other : simulations_) {
         if (other.machine == machine && other.name == simulated && other.mode == mode &&
-            other.full == full) {
+            other.full == full && other.cus == cus) {
           other.serves.push_back(name);
           return;
         }
       }
     }
-    Simulation one{machine, simulated, {name}, mode, full, ""};
-    one.folder = folder_of(machine) + "/" + simulated + "/" + mode + (full ? "-full" : "");
+    Simulation one{machine, simulated, {name}, mode, full, cus};
+    one.folder = folder_of(machine) + "/" + simulated + "/" + one.key() + (full ? "-full" : "");
     simulations_.push_back(std::move(one));
   }
 
@@ -229,17 +314,33 @@ class T3Reproduction {
                 .rs = result->time("rs"),
                 .ag = result->time("ag"),
                 .dram = {},
-                .gpus = result->gpus};
+                .gpus = result->gpus,
+                .spills = result->root().at("tracker").at("spills").whole()};
       for (const char* key : kT3Traffic) run.dram[key] = result->dram(key);
       for (const std::string& name : one.serves) {
         if (one.full && !own_.full) {
           full_.push_back(case_of(name));
-          full_.back().runs[one.mode] = run;
+          full_.back().runs[one.key()] = run;
           continue;
         }
-        for (T3Case& known : results_[one.machine]) {
-          if (known.name == name) known.runs[one.mode] = run;
+        for (T3Case& known : results_[one.machine].cases) {
+          if (known.name == name) known.runs[one.key()] = run;
         }
+      }
+    }
+  }
+
+  void load_around() {
+    for (const std::string& machine : machines_) {
+      for (T3Model& model : results_[machine].models) {
+        const ResultFile* result = result_of(operators_folder(machine, model));
+        if (result == nullptr) continue;
+        for (const ResultValue& line : result->root().at("job").at("operators").items())
+          model.us.push_back(line.at("us").number());
+      }
+      for (size_t i = 0; i < std::size(kSweepRows); ++i) {
+        const ResultFile* result = result_of(sweep_folder(machine, kSweepRows[i]));
+        if (result != nullptr) results_[machine].sweep[i].time_ns = result->time("rs");
       }
     }
   }
@@ -258,16 +359,16 @@ class T3Reproduction {
     std::string csv =
         "machine,case,gemm_ms,rs_ms,rs_nmc_ms,ag_ms,sequential_ms,t3_ms,t3_mca_ms,setup_init_ms,"
         "ideal,ideal_nmc,t3,t3_mca,"
-        "t3_with_setup_init,t3_mca_with_setup_init\n";
+        "t3_with_setup_init,t3_mca_with_setup_init,t3_mca_spills\n";
     fmt::print("{:<9} {:<15} {:>8} {:>8} {:>8} {:>8} {:>8} | {:>6} {:>6} {:>6} {:>6}\n", "machine",
                "case", "gemm ms", "rs", "rs-nmc", "ag", "seq.", "ideal", "+nmc", "T3", "T3-MCA");
     for (const std::string& machine : machines_) {
-      for (const T3Case& one : results_[machine]) {
+      for (const T3Case& one : results_[machine].cases) {
         if (!one.runs.empty()) csv += write_case(machine, one);
       }
     }
     for (const T3Case& full : full_) {
-      for (const T3Case& mirrored : results_[machines_.front()]) {
+      for (const T3Case& mirrored : results_[machines_.front()].cases) {
         if (mirrored.name != full.name || !mirrored.has({"t3-mca"})) continue;
         const double a = mirrored.run("t3-mca").layer(), b = full.run("t3-mca").layer();
         fmt::print("{} t3-mca: {:.6f} ms mirrored, {:.6f} ms with all {} GPUs: {:+.2f} %\n",
@@ -306,9 +407,51 @@ class T3Reproduction {
     const std::string mca = gain({"sequential", "t3-mca"}, [&] { return one.speedup("t3-mca"); });
     fmt::print("{:<9} {:<15} {:>8} {:>8} {:>8} {:>8} {:>8} | {:>6} {:>6} {:>6} {:>6}\n", machine,
                one.name, gemm, rs, nmc, ag, sequential, ideal, ideal_nmc, t3, mca);
-    return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", machine, one.name, gemm,
-                       rs, nmc, ag, sequential, ms("t3", layer), ms("t3-mca", layer), setup, ideal,
-                       ideal_nmc, t3, mca, whole("t3"), whole("t3-mca"));
+    const std::string spills = one.has({"t3-mca"}) ? std::to_string(one.run("t3-mca").spills) : "-";
+    return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", machine, one.name,
+                       gemm, rs, nmc, ag, sequential, ms("t3", layer), ms("t3-mca", layer), setup,
+                       ideal, ideal_nmc, t3, mca, whole("t3"), whole("t3-mca"), spills);
+  }
+
+  // Of each model: a layer in parts, the share of communication, and what T3 makes of it.
+  void write_models() {
+    std::string csv =
+        "machine,model,phase,attention_ms,gemm_ms,rest_ms,sub_layer_gemm_ms,communication_ms,"
+        "layer_ms,communication_percent,t3,t3_mca,t3_with_setup_init,t3_mca_with_setup_init\n";
+    fmt::print("\n{:<9} {:<20} {:>9} {:>8} {:>8} {:>8} {:>9} {:>8} | {:>6} {:>6} {:>6}\n",
+               "machine", "iteration, a layer", "attention", "GEMMs", "rest", "sub-l.", "RS, AG",
+               "all ms", "comm%", "T3", "T3-MCA");
+    for (const std::string& machine : machines_) {
+      for (const T3Model& model : results_[machine].models) {
+        csv += write_iteration(machine, model, T3Phase::prompt);
+        csv += write_iteration(machine, model, T3Phase::training);
+      }
+    }
+    write_atomically(options_.out + "/models.csv", csv);
+  }
+
+  std::string write_iteration(const std::string& machine, const T3Model& model,
+                              T3Phase phase) const {
+    const std::vector<T3Case>& cases = results_.at(machine).cases;
+    if (!missing_for(model, cases, phase, "sequential").empty()) return "";
+    const T3Iteration i = iteration_of(model, cases, phase, "sequential");
+    const double share = 100 * i.communication / i.total();
+    const auto gain = [&](const char* mode, bool whole) -> std::string {
+      if (!missing_for(model, cases, phase, mode).empty()) return "-";
+      return fmt::format("{:.3f}", iteration_of(model, cases, phase, "sequential", whole).total() /
+                                       iteration_of(model, cases, phase, mode, whole).total());
+    };
+    const char* phase_name = phase == T3Phase::prompt ? "prompt" : "training";
+    const std::string t3 = gain("t3", false), mca = gain("t3-mca", false);
+    fmt::print(
+        "{:<9} {:<20} {:>9.3f} {:>8.3f} {:>8.3f} {:>8.3f} {:>9.3f} {:>8.3f} | {:>6.1f} "
+        "{:>6} {:>6}\n",
+        machine, model.name + " " + phase_name, i.attention, i.gemm, i.rest, i.sub_layer_gemm,
+        i.communication, i.total(), share, t3, mca);
+    return fmt::format("{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.1f},{},{},{},{}\n",
+                       machine, model.name, phase_name, i.attention, i.gemm, i.rest,
+                       i.sub_layer_gemm, i.communication, i.total(), share, t3, mca,
+                       gain("t3", true), gain("t3-mca", true));
   }
 
   void write_table() {
@@ -321,7 +464,7 @@ class T3Reproduction {
                        },
                    .out = options_.out,
                    .partial = partial()});
-    fmt::print("written: {}/{{table.csv,table.json,cases.csv}}\n", options_.out);
+    fmt::print("written: {}/{{table.csv,table.json,cases.csv,models.csv}}\n", options_.out);
   }
 
   // What makes this less than the whole reproduction.
@@ -350,8 +493,9 @@ class T3Reproduction {
   std::vector<std::string> shipped_cases_;
   std::vector<std::string> cases_;  // Of them, those that were asked for.
   std::vector<Simulation> simulations_;
-  std::map<std::string, std::vector<T3Case>> results_;  // By machine: all shipped cases.
-  std::vector<T3Case> full_;                            // On the first machine, with all GPUs.
+  std::set<std::string> around_;  // Folders of the operators of models and of the sweep.
+  std::map<std::string, T3Results> results_;  // By machine: all shipped cases, all models.
+  std::vector<T3Case> full_;                  // On the first machine, with all GPUs.
 };
 
 int run(const ReproduceOptions& options, const po::variables_map& own) {

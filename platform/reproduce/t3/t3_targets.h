@@ -4,50 +4,34 @@
 #define STRETTO_PLATFORM_REPRODUCE_T3_T3_TARGETS_H_
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "platform/campaign/targets.h"
+#include "platform/reproduce/t3/t3_cases.h"
+#include "platform/reproduce/t3/t3_models.h"
 
 namespace stretto {
 
-// Keys of `dram_bytes` that the targets use.
-inline constexpr const char* kT3Traffic[] = {"gemm_read", "gemm_write", "rs_read",
-                                             "rs_write",  "ag_read",    "ag_write"};
-
-// What a simulation contributes; times in ns, traffic in bytes.
-struct T3Run {
-  uint64_t total = 0, setup = 0, init = 0, gemm = 0, rs = 0, ag = 0;
-  std::map<std::string, uint64_t> dram;  // "gemm_read" ... "ag_write".
-  uint64_t gpus = 0;
-  // From the first dispatch to the end: what T3 calls the sub-layer.
-  double layer() const { return static_cast<double>(total - setup - init); }
-  double dram_bytes(const char* key) const { return static_cast<double>(dram.at(key)); }
+// A reduce-scatter on four GPUs (Fig 14).
+struct T3Transfer {
+  uint64_t bytes = 0;                              // Of the array.
+  std::optional<uint64_t> time_ns = std::nullopt;  // Without value: not simulated.
+  double gb_s() const { return 0.75 * static_cast<double>(bytes) / static_cast<double>(*time_ns); }
 };
 
-// One sub-layer on one machine: its simulations by mode.
-struct T3Case {
-  std::string name;   // "tnlg-fc2-tp8".
-  std::string model;  // "tnlg".
-  std::string layer;  // "op", "fc2", "fc1", "ip".
-  unsigned tp = 0;
-  std::map<std::string, T3Run> runs;
-
-  bool large() const { return tp == 32; }
-  bool has(std::initializer_list<const char*> modes) const;  // Results of all of them.
-  const T3Run& run(const char* mode) const { return runs.at(mode); }
-  double speedup(const char* mode) const;  // Against sequential.
-  double ideal_time() const;               // max(gemm, rs) + ag, isolated.
-  double ideal_nmc_time() const;
-  double ideal_speedup() const;
+// Of one machine; also what has no results.
+struct T3Results {
+  std::vector<T3Case> cases;
+  std::vector<T3Model> models = {};
+  std::vector<T3Transfer> sweep = {};
 };
 
-// The ids that this version computes, in the order of the table.
+// All ids that are published, in the order of the table.
 const std::vector<std::string>& t3_ids();
-// `cases`: all that ship, also those without results. A target that needs one that is missing is
-// not judged.
-Measured measure_t3(const std::string& id, const std::vector<T3Case>& cases);
+// A target that needs a simulation that is missing is not judged.
+Measured measure_t3(const std::string& id, const T3Results& results);
 
 }  // namespace stretto
 
