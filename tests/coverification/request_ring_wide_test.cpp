@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "platform/adapters/rtl_blocks.h"
@@ -91,10 +92,12 @@ class WideRing {
            STRETTO_FIELD(REQUEST_RING_BUFFER_CONFIG_WRITABLE, !rng_.chance(1, 50)) |
            STRETTO_FIELD(REQUEST_RING_BUFFER_CONFIG_VALID, !rng_.chance(1, 50));
   }
+  // The first time with the engine on the die: software's takes nothing by itself, and issues nothing.
   void control() {
+    const bool first = !std::exchange(programmed_, true);
     write(REQUEST_RING_CONTROL_OFFSET,
           STRETTO_FIELD(REQUEST_RING_CONTROL_ENABLE, 1) |
-              STRETTO_FIELD(REQUEST_RING_CONTROL_ENGINE, rng_.chance(1, 6)) |
+              STRETTO_FIELD(REQUEST_RING_CONTROL_ENGINE, !first && rng_.chance(1, 6)) |
               STRETTO_FIELD(REQUEST_RING_CONTROL_REPLICA, rng_.chance(3, 4)) |
               STRETTO_FIELD(REQUEST_RING_CONTROL_BATCH, rng_.below(256)));
   }
@@ -170,6 +173,7 @@ class WideRing {
   RequestRingInputs in_;
   RequestRingOutputs out_;
   uint64_t cycle_ = 0, issued_ = 0;
+  bool programmed_ = false;
   std::vector<uint16_t> in_flight_;
   uint64_t node_ = 0;
   uint64_t peer_[kRingConnections] = {};
