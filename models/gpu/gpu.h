@@ -9,10 +9,10 @@
 #include <memory>
 #include <vector>
 
-#include "models/gpu/compute_unit.h"
+#include "models/gpu/base/range_table.h"
+#include "models/gpu/compute_unit/compute_unit.h"
 #include "models/gpu/gpu_front_end.h"
-#include "models/gpu/l2_cache.h"
-#include "models/gpu/range_table.h"
+#include "models/gpu/l2/l2_cache.h"
 
 namespace stretto {
 

@@ -18,8 +18,8 @@
 #include <string>
 
 #include "models/common/memory_image.h"
-#include "models/gpu/dispatch.h"
-#include "models/gpu/range_table.h"
+#include "models/gpu/base/dispatch.h"
+#include "models/gpu/base/range_table.h"
 
 namespace stretto {
 

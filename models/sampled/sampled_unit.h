@@ -10,7 +10,7 @@
 #include <deque>
 #include <vector>
 
-#include "models/gpu/compute_unit.h"
+#include "models/gpu/compute_unit/compute_unit.h"
 #include "models/sampled/sampled_gpu.h"
 
 namespace stretto {

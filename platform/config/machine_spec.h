@@ -14,7 +14,7 @@
 #include "models/dma/dma_spec.h"
 #include "models/fabric/link_spec.h"
 #include "models/fabric/switch.h"
-#include "models/gpu/gpu_spec.h"
+#include "models/gpu/base/gpu_spec.h"
 #include "models/hbm/hbm_spec.h"
 #include "models/host/host.h"
 #include "models/host/service_core.h"
@@ -40,7 +40,7 @@ struct SimSpec {
 // software.mca_policy=auto: the mode says which policy the arbiters get.
 inline constexpr uint32_t kMcaPolicyOfMode = ~0u;
 
-// What the host programs ask of the driver; see sw/apps/ring_gemm_rs.h, sw/collectives/runtime.h.
+// What the host programs ask of the driver; see sw/apps/overlap/ring_gemm_rs.h, sw/collectives/runtime.h.
 struct SoftwareSpec {
   std::string gemm = "gemm";
   std::string ring = "ring";

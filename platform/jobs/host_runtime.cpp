@@ -144,7 +144,7 @@ std::vector<PhaseRule> program_phases(const JobRequest& request) {
 }
 
 std::vector<std::string> runtime_claims(const std::string& engine) {
-  if (engine == "t3") return {kWholeGpu};
+  if (engine == "t3") return {kTracker};
   if (engine == "gdma") return {kRequestRing};
   return {};
 }

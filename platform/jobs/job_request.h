@@ -29,7 +29,9 @@ struct JobShare {
   uint64_t memory_end = 0;
   uint32_t account_base = 0;  // Added to the numbers of its accounts.
   uint32_t accounts = STRETTO_ACCOUNTS - STRETTO_ACCOUNT_JOB;  // It may have.
-  std::string prefix;  // Of the names of its host programs, accounts and phases.
+  bool has_company = false;  // Another job runs on one of its GPUs.
+  bool is_on = true;         // Else it has its share, and does not run.
+  std::string prefix;        // Of the names of its host programs, accounts and phases.
 };
 
 struct JobRequest {

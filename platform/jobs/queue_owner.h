@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job whose kernels pass data through queues in pinned lines of the L2. It names them for the race
-// law (models/gpu/race_law.h), and is given what has passed through them.
+// law (models/gpu/base/race_law.h), and is given what has passed through them.
 #ifndef STRETTO_PLATFORM_JOBS_QUEUE_OWNER_H_
 #define STRETTO_PLATFORM_JOBS_QUEUE_OWNER_H_
 

@@ -11,7 +11,7 @@ namespace stretto {
 
 namespace {
 
-constexpr uint64_t kMaxSharers = 4;  // Of a GPU: each has three queues at least.
+constexpr uint64_t kMaxSharers = 5;  // Of a GPU: each has three queues at least.
 
 std::string gpu_list(const std::vector<uint32_t>& gpus) {
   std::string text;
@@ -51,11 +51,37 @@ void divide(std::vector<JobRequest>& jobs) {
     share.first_queue = static_cast<uint32_t>(index) * share.queue_count;
     share.memory_begin = STRETTO_SYSTEM_BYTES + index * bytes;
     share.memory_end = index + 1 == sharers ? end : share.memory_begin + bytes;
-    if (jobs.size() == 1) continue;
-    share.accounts /= static_cast<uint32_t>(jobs.size());
-    share.account_base = share.number * share.accounts;
-    share.prefix = "job" + std::to_string(i) + "_";
   }
+}
+
+// Each of several jobs has as many as it uses.
+void divide_accounts(std::vector<JobRequest>& jobs) {
+  if (jobs.size() == 1) return;
+  constexpr uint32_t kAll = STRETTO_ACCOUNTS - STRETTO_ACCOUNT_JOB;
+  uint32_t used = 0;
+  std::string needs;
+  for (JobRequest& job : jobs) {
+    JobShare& share = job.share;
+    share.accounts = job.kind->accounts(job.mode);
+    share.account_base = used;
+    share.prefix = "job" + std::to_string(share.number) + "_";
+    used += share.accounts;
+    needs +=
+        (needs.empty() ? "" : ", ") + job.kind->info().name + " " + std::to_string(share.accounts);
+    if (used > kAll)
+      throw UserError(job.subject() + ": jobs need more than " + std::to_string(kAll) +
+                      " accounts: " + needs);
+  }
+}
+
+// Who does not run keeps its share, so that the others lie where they lie beside it.
+void drop_idle(std::vector<JobRequest>& jobs) {
+  std::vector<JobRequest> on;
+  for (JobRequest& job : jobs)
+    if (job.share.is_on) on.push_back(std::move(job));
+  jobs = std::move(on);
+  for (JobRequest& a : jobs)
+    for (const JobRequest& b : jobs) a.share.has_company |= &a != &b && a.has_common_gpu(b);
 }
 
 // What a GPU has once only goes to one job.
@@ -64,13 +90,11 @@ void check_claims(const std::vector<JobRequest>& jobs) {
     const std::vector<std::string> claims = a.kind->claims(a);
     for (const JobRequest& b : jobs) {
       if (&a == &b || !a.has_common_gpu(b)) continue;
+      const std::vector<std::string> others = b.kind->claims(b);
       for (const std::string& claim : claims) {
-        const std::vector<std::string> others = b.kind->claims(b);
-        if (claim != kWholeGpu && std::find(others.begin(), others.end(), claim) == others.end())
-          continue;
+        if (std::find(others.begin(), others.end(), claim) == others.end()) continue;
         throw UserError(a.subject() + " needs " + claim + " to itself, but shares GPUs with " +
-                        b.name() +
-                        (claim == kWholeGpu ? "" : ", which needs it too; give them other GPUs"));
+                        b.name() + ", which needs it too; give them other GPUs");
       }
     }
   }
@@ -224,6 +248,7 @@ RunRequest prepare_request(RunOptions& options, Machine& machine) {
                       ": sim.mirror: several jobs cannot be mirrored");
     add_job(request, job.workload, job.mode, given_data.empty() ? job.workload.data : given_data,
             job.gpus, job.place);
+    request.jobs.back().share.is_on = job.is_on;
   }
   if (!given_data.empty() &&
       std::none_of(request.jobs.begin(), request.jobs.end(),
@@ -232,6 +257,8 @@ RunRequest prepare_request(RunOptions& options, Machine& machine) {
                     " has data of its own; kinds that can choose: " +
                     names_of([](const KindInfo& kind) { return kind.data.size() > 1; }));
   divide(request.jobs);
+  divide_accounts(request.jobs);
+  drop_idle(request.jobs);
   check_claims(request.jobs);
   for (const JobRequest& job : request.jobs) check_job(job);
   check_policy(request.jobs);

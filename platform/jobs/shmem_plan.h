@@ -15,7 +15,7 @@
 #include "platform/jobs/job_request.h"
 #include "platform/jobs/memory_plan.h"
 #include "platform/jobs/workload_kind.h"
-#include "sw/apps/shmem_list.h"
+#include "sw/apps/shmem/shmem_list.h"
 #include "sw/collectives/runtime.h"
 
 namespace stretto {

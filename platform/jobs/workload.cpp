@@ -57,6 +57,7 @@ bool Workload::owns(const std::string& set) const {
   const auto owned_by = [&](const Workload& one) {
     return one.kind != nullptr && set.rfind(one.kind->info().name + ".", 0) == 0;
   };
+  if (!jobs.empty() && set.rfind("jobs.", 0) == 0) return true;
   return owned_by(*this) || std::any_of(jobs.begin(), jobs.end(), [&](const WorkloadJob& job) {
            return owned_by(job.workload);
          });
@@ -175,13 +176,13 @@ Workload load(const std::string& name_or_file, const std::vector<KeySet>& given)
 
 WorkloadJob job_of(const std::string& file, const YAML::Node& node,
                    const std::vector<KeySet>& given) {
-  static const std::vector<std::string> keys{"workload", "mode", "gpus", "data", "set"};
+  static const std::vector<std::string> keys{"name", "workload", "mode", "gpus", "data", "set"};
   if (!node.IsMap()) throw UserError(where(file, node) + ": a job is a map with the key workload");
   for (const auto& item : node) {
     const std::string key = item.first.Scalar();
     if (std::find(keys.begin(), keys.end(), key) == keys.end())
       throw UserError(where(file, item.first) + ": unknown key '" + key +
-                      "' of a job; allowed: workload, mode, gpus, data, set");
+                      "' of a job; allowed: name, workload, mode, gpus, data, set");
   }
   if (!node["workload"]) throw UserError(where(file, node) + ": a job needs workload");
   WorkloadJob job;
@@ -210,7 +211,23 @@ WorkloadJob job_of(const std::string& file, const YAML::Node& node,
     set.assign("data", yaml_text(file, node["data"], "data"), where(file, node["data"]), "");
   }
   if (node["gpus"]) job.gpus = gpus_of(file, node["gpus"]);
+  if (node["name"]) job.name = yaml_text(file, node["name"], "name");
   return job;
+}
+
+// --set jobs.NAME=false.
+void turn_off(std::vector<WorkloadJob>& jobs, const std::vector<KeySet>& given) {
+  ParameterSet set;
+  for (WorkloadJob& job : jobs)
+    if (!job.name.empty()) set.flag("jobs." + job.name, job.is_on, "Whether the job runs.");
+  for (const KeySet& one : given) {
+    const size_t equal = one.set.find('=');
+    if (one.set.rfind("jobs.", 0) != 0) continue;
+    if (equal == std::string::npos) throw UserError(one.place + ": must be jobs.NAME=true|false");
+    set.assign(one.set.substr(0, equal), one.set.substr(equal + 1), one.place, "");
+  }
+  if (std::none_of(jobs.begin(), jobs.end(), [](const WorkloadJob& job) { return job.is_on; }))
+    throw UserError(given.back().place + ": no job is left");
 }
 
 std::vector<WorkloadJob> jobs_of(const std::string& file, const YAML::Node& key,
@@ -219,7 +236,14 @@ std::vector<WorkloadJob> jobs_of(const std::string& file, const YAML::Node& key,
     throw UserError(where(file, key) + ": jobs must be a list of 2 to " +
                     std::to_string(STRETTO_MAX_JOBS) + " jobs");
   std::vector<WorkloadJob> jobs;
-  for (const auto& one : list) jobs.push_back(job_of(file, one, given));
+  for (const auto& one : list) {
+    WorkloadJob job = job_of(file, one, given);
+    for (const WorkloadJob& other : jobs)
+      if (!job.name.empty() && job.name == other.name)
+        throw UserError(job.place + ": two jobs have the name " + job.name);
+    jobs.push_back(std::move(job));
+  }
+  turn_off(jobs, given);
   return jobs;
 }
 

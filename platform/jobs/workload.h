@@ -43,6 +43,8 @@ struct WorkloadJob {
   std::string mode;
   std::vector<uint32_t> gpus;  // Empty: all.
   std::string place;           // File and line.
+  std::string name;            // Empty: it has none.
+  bool is_on = true;           // --set jobs.NAME=false: it keeps its share and does not run.
 };
 
 // `name_or_file` of a shipped workload, a path that ends in .yaml, a program that ends in .so, or a graph.

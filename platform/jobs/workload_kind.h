@@ -20,6 +20,7 @@ namespace stretto {
 struct KindInfo {
   std::string name;  // The key: "sub_layer".
   std::string sentence;
+  uint32_t accounts = 0;  // Of its jobs: numbers from STRETTO_ACCOUNT_JOB on.
   std::vector<std::pair<std::string, std::string>> modes;  // With a sentence each.
   // What --data may ask for; empty: its data are its own, --data is not used.
   std::vector<DataMode> data = {};
@@ -30,10 +31,11 @@ struct KindInfo {
   bool programs_arbiters = false;  // Its programs set the policy of the memory arbiters.
 };
 
-// Of jobs that map output tiles: until they are complete the firmware maps nothing else.
-inline constexpr const char* kWholeGpu = "the GPU";
+inline constexpr const char* kTracker = "the Tracker";
 inline constexpr const char* kRequestRing = "the request ring";
 inline constexpr const char* kArbiter = "the memory arbiter";
+inline constexpr const char* kPersist = "what is set aside of the L2";
+inline constexpr const char* kSchedule = "the schedule of the command processor";
 
 class WorkloadKind {
  public:
@@ -41,6 +43,8 @@ class WorkloadKind {
   virtual const KindInfo& info() const = 0;
   // Whether programs of the mode run on the host of each server, see Job::add_programs().
   virtual bool spans_servers(const std::string& /*mode*/) const { return info().spans_servers; }
+  // Accounts of its jobs in the mode.
+  virtual uint32_t accounts(const std::string& /*mode*/) const { return info().accounts; }
   // The keys of its map, declared as those of machines are; the fields are those of this object.
   virtual void describe(ParameterSet& set) = 0;
   // What is wrong with the values as they are, as in "needs m"; empty if nothing is.
@@ -57,8 +61,7 @@ class WorkloadKind {
   // naming the file if a kernel ELF that the mode needs would not load. Builds nothing. What info()
   // says has been checked.
   virtual void check(const JobRequest& request) const = 0;
-  // What of each of its GPUs no other job may have, in words: "the request ring". kWholeGpu: all of
-  // it.
+  // What of each of its GPUs no other job may have, in words: "the request ring".
   virtual std::vector<std::string> claims(const JobRequest& request) const {
     (void)request;
     return {};

@@ -349,7 +349,7 @@ class System::State {
 
   // Who says or has something, where there are several jobs.
   std::string label(const Job& job) const {
-    return jobs_.size() == 1 ? "" : job.request().name() + ": ";
+    return job.request().place.empty() ? "" : job.request().name() + ": ";
   }
 
   void collect_jobs(Results& results) const {
@@ -357,7 +357,7 @@ class System::State {
       const Job& job = *jobs_[i];
       const JobRequest& request = job.request();
       for (const auto& [name, sum] : job.kernel_sha256()) results.kernel_sha256[name] = sum;
-      if (jobs_.size() == 1) {
+      if (request.place.empty()) {
         results.shape = request.kind->shape();
         results.work = request.kind->work(request.mode);
         results.parameters = request.parameters;
@@ -429,13 +429,9 @@ class System::State {
       for (const Account& one : jobs_.back()->accounts()) {
         if (one.number >= STRETTO_ACCOUNT_JOB + request.share.accounts)
           throw UserError(request.subject() + ": account " + one.name + " is one more than the " +
-                          std::to_string(request.share.accounts) + " that each of " +
-                          std::to_string(request_.jobs.size()) + " jobs has");
+                          std::to_string(request.share.accounts) + " of its kind");
       }
-      if (std::any_of(request_.jobs.begin(), request_.jobs.end(), [&](const JobRequest& other) {
-            return &other != &request && request.has_common_gpu(other);
-          }))
-        continue;
+      if (request.share.has_company) continue;
       jobs_.back()->set_meter([this, &request] {
         uint64_t bytes = 0;
         for (const uint32_t gpu : request.share.gpus)

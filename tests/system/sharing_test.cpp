@@ -119,6 +119,33 @@ TEST_CASE("the order of jobs in the file does not matter to what they compute") 
   }
 }
 
+TEST_CASE("a job that is turned off leaves the others where they are") {
+  const std::string head = "machine: t3\nset: {gpus: 2, gpu.cus: 8}\njobs:\n";
+  const std::string file = scratch().file(
+      "named.yaml", head + "  - {name: layer, workload: t3/small, mode: t3-mca, data: real}\n" +
+                        "  - {name: graph, workload: graph/mlp, mode: loop}\n");
+  const auto both = run(file), layer = run(file + " --set jobs.graph=false"),
+             graph = run(file + " --set jobs.layer=false");
+  REQUIRE(both.at("jobs").as_array().size() == 2);
+  REQUIRE(layer.at("jobs").as_array().size() == 1);
+  CHECK(job(layer, 0).at("check") == job(both, 0).at("check"));
+  CHECK(job(graph, 0).at("check") == job(both, 1).at("check"));
+  CHECK(number(job(layer, 0), "time_ns") <= number(job(both, 0), "time_ns"));
+  // Its accounts keep their names.
+  CHECK(layer.at("time_ns").as_object().contains("job0_gemm"));
+  CHECK(graph.at("time_ns").as_object().contains("job1_compute"));
+  const auto refused = [&](const std::string& set, const std::string& says) {
+    const Finished finished = run_stretto("run " + file + " " + set);
+    INFO(finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.lines() == 1);
+    CHECK(finished.says(says));
+  };
+  refused("--set jobs.layers=false", "jobs.layer");
+  refused("--set jobs.layer=no", "jobs.layer");
+  refused("--set jobs.layer=false --set jobs.graph=false", "no job is left");
+}
+
 TEST_CASE("equal jobs are told apart, and one that programs the arbiters may have its policy set") {
   const std::string head = "machine: t3\nset: {gpus: 2, gpu.cus: 8}\njobs:\n";
   const std::string gemm = "  - {workload: t3/small, mode: gemm, gpus: [0]}\n";
@@ -146,9 +173,10 @@ TEST_CASE("what cannot share a machine is refused in one line") {
     CHECK(finished.says(says));
   };
   const std::string graph = "  - {workload: graph/mlp}\n";
-  bad(graph, "jobs must be a list of 2 to 4 jobs");
+  bad(graph, "jobs must be a list of 2 to 5 jobs");
   bad(graph + graph, "the request ring to itself");
-  bad(graph + "  - {workload: t3/small, mode: t3}\n", "the GPU to itself");
+  const std::string fused = "  - {workload: t3/small, mode: t3}\n";
+  bad(fused + fused, "the Tracker to itself");
   bad(graph + "  - {workload: t3/small, mode: t9}\n", "has no mode t9");
   bad(graph + "  - {workload: t3/small, gpus: [0, 0]}\n", "GPU 0 twice");
   bad(graph + "  - {workload: t3/small, gpus: [2]}\n", "the machine has GPUs 0 to 1");

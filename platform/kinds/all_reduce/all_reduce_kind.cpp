@@ -10,7 +10,7 @@
 #include "models/common/error.h"
 #include "platform/jobs/contents.h"
 #include "platform/jobs/servers_job.h"
-#include "sw/apps/all_reduce.h"
+#include "sw/apps/shmem/all_reduce.h"
 
 namespace stretto {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sw/apps/timed_collective.h"
+#include "sw/apps/collective/timed_collective.h"
 #include "sw/include/nccl.h"
 
 namespace stretto {

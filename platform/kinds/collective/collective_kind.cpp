@@ -9,7 +9,7 @@
 #include "models/common/error.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/operands.h"
-#include "sw/apps/timed_collective.h"
+#include "sw/apps/collective/timed_collective.h"
 
 namespace stretto {
 
@@ -506,6 +506,7 @@ const KindInfo& CollectiveKind::info() const {
   static const KindInfo info{
       .name = "collective",
       .sentence = "One collective over a range of sizes, as nccl-tests does it.",
+      .accounts = 3,
       .modes = {{"mmio", "collective: kernels store into the peer's memory (GD-MMIO)"},
                 {"gdma",
                  "collective: kernels send through the request ring and the DMA engine (GD-DMA)"},

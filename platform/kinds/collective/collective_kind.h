@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind collective: one collective over a range of sizes, out of place and in place, as
 // nccl-tests does it; the mode is the engine that moves the data. The host program of a thread is
-// sw/apps/timed_collective.c. Prints the table of nccl-tests.
+// sw/apps/collective/timed_collective.c. Prints the table of nccl-tests.
 //
 // Every size has buffers of its own, so that all of them can be compared with the reference after
 // the run: a source and a target, and one buffer for each call in place (which changes its source).

@@ -6,7 +6,7 @@
 
 #include "models/common/error.h"
 #include "platform/jobs/operands.h"
-#include "sw/apps/gathered_gemm.h"
+#include "sw/apps/overlap/gathered_gemm.h"
 #include "sw/include/regs/mca_regs.h"
 
 namespace stretto {
@@ -218,6 +218,7 @@ const KindInfo& GatheredGemmKind::info() const {
   static const KindInfo info{
       .name = "gathered_gemm",
       .sentence = "A GEMM whose input is all-gathered.",
+      .accounts = 3,
       .modes = {{"sequential", "all-gather of the input by the DMA engines, then the GEMM"},
                 {"t3-agc",
                  "the same transfers; the Tracker's scheduling events start the GEMM's work-groups "
@@ -250,7 +251,7 @@ void GatheredGemmKind::check(const JobRequest& request) const {
 
 std::vector<std::string> GatheredGemmKind::claims(const JobRequest& request) const {
   (void)request;
-  return {kWholeGpu};
+  return {kTracker};
 }
 
 std::vector<std::string> GatheredGemmKind::kernel_files(const JobRequest& request) const {

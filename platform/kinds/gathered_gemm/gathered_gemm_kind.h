@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind gathered_gemm: a tensor-parallel GEMM whose input is all-gathered (T3-AGC).
 // Every GPU holds a chunk of A's rows, gets the others' and multiplies all of A with its own B. The
-// host program is sw/apps/gathered_gemm.c.
+// host program is sw/apps/overlap/gathered_gemm.c.
 //
 // Real data only: memory of rows that have not arrived holds NaN, so a work-group that begins too
 // early is found out.

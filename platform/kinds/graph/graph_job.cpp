@@ -26,7 +26,7 @@
 #include "platform/kinds/graph/graph_report.h"
 #include "platform/kinds/graph/graph_traffic.h"
 #include "platform/kinds/graph/overlap_loss.h"
-#include "sw/apps/graph.h"
+#include "sw/apps/graph/graph.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
 
@@ -500,11 +500,13 @@ void GraphJob::check_queues(CheckReport& report) const {
 // its plan if nothing of the queues has left.
 void GraphJob::check_traffic(CheckReport& report) const {
   const graph_parameters_t& p = parameters_[0];
-  if (p.fused_count != 0 && memories_.size() == 1) traffic_.check_fused(spec_.l2.bytes, report);
+  // Another job's bytes are among those of the GPU, and it evicts what would have stayed.
+  const bool is_own = memories_.size() == 1 && !request_.share.has_company;
+  if (p.fused_count != 0 && is_own) traffic_.check_fused(spec_.l2.bytes, report);
   if (p.groups == 0) return;
   if (p.client.l2_persist_bytes == 0) return;
   traffic_.check_queues(report);
-  if (memories_.size() == 1) {
+  if (is_own) {
     traffic_.check_reads({.l2_bytes = spec_.l2.bytes,
                           .lds_bytes = spec_.gpu.lds_bytes,
                           .pins_weights = pins_weights()},

@@ -13,7 +13,7 @@
 #include "platform/kinds/graph/graph_job.h"
 #include "platform/kinds/graph/graph_parameters.h"
 #include "platform/kinds/graph/graph_plan.h"
-#include "sw/apps/graph.h"
+#include "sw/apps/graph/graph.h"
 
 namespace stretto {
 
@@ -54,6 +54,7 @@ const KindInfo& GraphKind::info() const {
   static const KindInfo info{
       .name = "graph",
       .sentence = "An operator graph, compiled by sw/compiler, on every GPU (data-parallel).",
+      .accounts = 3,
       .modes =
           {{"loop", "one loop kernel a GPU, gradients by send requests to the ring on the die"},
            {"loop-s", "one loop kernel a GPU, gradients by send requests to a CPU thread"},
@@ -119,7 +120,9 @@ void GraphKind::check(const JobRequest& request) const {
 
 std::vector<std::string> GraphKind::claims(const JobRequest& request) const {
   const bool rings = request.mode == graph_mode_name(GRAPH_LOOP) && request.ranks() > 1;
-  return rings ? std::vector<std::string>{kRequestRing} : std::vector<std::string>{};
+  if (rings) return {kRequestRing};
+  return request.mode == graph_mode_name(GRAPH_KITSUNE) ? std::vector<std::string>{kPersist}
+                                                        : std::vector<std::string>{};
 }
 
 std::vector<std::string> GraphKind::kernel_files(const JobRequest& request) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind graph: an operator graph, compiled into a loop kernel by sw/compiler, on every
-// GPU (data-parallel), for several iterations. The host programs are sw/apps/graph.c.
+// GPU (data-parallel), for several iterations. The host programs are sw/apps/graph/graph.c.
 #ifndef STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_KIND_H_
 #define STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_KIND_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host programs of sw/apps/graph.c are given for a plan on a machine.
+// What the host programs of sw/apps/graph/graph.c are given for a plan on a machine.
 #ifndef STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_PARAMETERS_H_
 #define STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_PARAMETERS_H_
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "platform/jobs/queue_owner.h"
-#include "sw/apps/graph.h"
+#include "sw/apps/graph/graph.h"
 
 namespace stretto {
 

@@ -288,6 +288,7 @@ const KindInfo& InterferenceKind::info() const {
       .sentence =
           "A kernel that loads one resource beside an all-gather, by their lengths: each alone, "
           "both.",
+      .accounts = 3,
       .modes = {{"l2-mmio", "a kernel that reads the L2, beside an all-gather by copy kernels"},
                 {"l2-gdma", "... beside an all-gather by GPU-initiated DMA"},
                 {"issue-mmio",

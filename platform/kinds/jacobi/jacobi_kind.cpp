@@ -12,7 +12,7 @@
 #include "models/common/clock_domain.h"
 #include "models/common/error.h"
 #include "platform/jobs/servers_job.h"
-#include "sw/apps/jacobi.h"
+#include "sw/apps/shmem/jacobi.h"
 
 namespace stretto {
 

@@ -286,6 +286,7 @@ const KindInfo& L2ProbeKind::info() const {
   static const KindInfo info{
       .name = "l2_probe",
       .sentence = "What the L2 of one GPU does: throughput by size of pieces, latency, atomics.",
+      .accounts = 3,
       .modes = {{"probe", "equal bytes in pieces of many sizes, and one load at a time"}}};
   return info;
 }

@@ -258,6 +258,7 @@ const KindInfo& LaunchProbeKind::info() const {
   static const KindInfo info{
       .name = "launch_probe",
       .sentence = "What launches cost on one GPU: tiny dependent kernels, gaps behind dirty bytes.",
+      .accounts = 2,
       .modes = {{"launches", "thousands queued, then pairs with the L2 dirty between them"}}};
   return info;
 }

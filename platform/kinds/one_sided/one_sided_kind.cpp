@@ -16,7 +16,7 @@
 #include "platform/jobs/operands.h"
 #include "platform/jobs/shmem_plan.h"
 #include "platform/kinds/one_sided/operation_log.h"
-#include "sw/apps/one_sided.h"
+#include "sw/apps/shmem/one_sided.h"
 #include "sw/kernels/shmem_probe.h"
 
 namespace stretto {

@@ -314,6 +314,7 @@ const KindInfo& PointToPointKind::info() const {
   static const KindInfo info{
       .name = "point_to_point",
       .sentence = "Messages of rising size from one GPU to another and back.",
+      .accounts = 3,
       .modes =
           {{"memcpy", "the CPU copies, without events: the ideal rate"},
            {"c-drv",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind point_to_point: messages of rising size from GPU 0 to GPU 1 and back, the modes
-// being what controls them. The host programs are sw/apps/point_to_point.c, over the driver.
+// being what controls them. The host programs are sw/apps/collective/point_to_point.c, over the driver.
 #ifndef STRETTO_PLATFORM_KINDS_POINT_TO_POINT_POINT_TO_POINT_KIND_H_
 #define STRETTO_PLATFORM_KINDS_POINT_TO_POINT_POINT_TO_POINT_KIND_H_
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "platform/jobs/workload_kind.h"
-#include "sw/apps/point_to_point.h"
+#include "sw/apps/collective/point_to_point.h"
 
 namespace stretto {
 

@@ -103,6 +103,7 @@ const KindInfo& ProgramKind::info() const {
     KindInfo made{
         .name = "program",
         .sentence = "A program of yours over cuda_runtime.h and nccl.h.",
+        .accounts = 3,
         .modes = {{"mmio", "program, its communicators with engine mmio"},
                   {"gdma", "program, its communicators with engine gdma"},
                   {"dma", "program, its communicators with engine dma"},

@@ -325,6 +325,7 @@ const KindInfo& RooflineKind::info() const {
   static const KindInfo info{
       .name = "roofline",
       .sentence = "Operators of the kernel library on one GPU: time, and share of each peak.",
+      .accounts = 2,
       .modes = {{"operators", "one after the other, each launched warm + 1 times"}}};
   return info;
 }

@@ -320,6 +320,7 @@ const KindInfo& StreamProbeKind::info() const {
   static const KindInfo info{
       .name = "stream_probe",
       .sentence = "What a GPU streams by kernels of a piece a wavefront, or by its DMA engine.",
+      .accounts = 2,
       .modes = {{"read", "kernel: one array is read"},
                 {"write", "kernel: one array is written"},
                 {"copy", "kernel: one array into another"},

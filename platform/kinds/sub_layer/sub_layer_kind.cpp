@@ -195,6 +195,7 @@ const KindInfo& SubLayerKind::info() const {
   static const KindInfo info{
       .name = "sub_layer",
       .sentence = "One tensor-parallel sub-layer: a GEMM and the collectives behind it.",
+      .accounts = 4,
       .modes =
           {{"sequential", "GEMM, then ring reduce-scatter kernel, then ring all-gather kernel"},
            {"t3",
@@ -230,7 +231,8 @@ void SubLayerKind::check(const JobRequest& request) const {
 std::vector<std::string> SubLayerKind::claims(const JobRequest& request) const {
   const ring_gemm_mode_t mode = mode_of(request.mode);
   const bool tracked = mode == RING_GEMM_T3 || mode == RING_GEMM_T3_MCA;
-  return {tracked ? kWholeGpu : kArbiter};
+  return tracked ? std::vector<std::string>{kTracker, kArbiter}
+                 : std::vector<std::string>{kArbiter};
 }
 
 std::vector<std::string> SubLayerKind::kernel_files(const JobRequest& request) const {

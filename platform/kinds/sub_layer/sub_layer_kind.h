@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind sub_layer: one tensor-parallel sub-layer (T3-BASE-01). C = A * B on every GPU
 // gives a partial M x N result; the ring reduces it into one chunk a GPU (rs) and gathers the
-// chunks (ag). The host program is sw/apps/ring_gemm_rs.c, over the driver.
+// chunks (ag). The host program is sw/apps/overlap/ring_gemm_rs.c, over the driver.
 #ifndef STRETTO_PLATFORM_KINDS_SUB_LAYER_SUB_LAYER_KIND_H_
 #define STRETTO_PLATFORM_KINDS_SUB_LAYER_SUB_LAYER_KIND_H_
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "platform/jobs/workload_kind.h"
-#include "sw/apps/ring_gemm_rs.h"
+#include "sw/apps/overlap/ring_gemm_rs.h"
 
 namespace stretto {
 

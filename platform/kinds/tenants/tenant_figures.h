@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "platform/kinds/tenants/tenant_log.h"
-#include "sw/apps/tenant.h"
+#include "sw/apps/tenants/tenant.h"
 
 namespace stretto {
 

@@ -12,7 +12,7 @@
 #include "platform/jobs/job_request.h"
 #include "platform/jobs/memory_plan.h"
 #include "platform/jobs/operators/operators.h"
-#include "sw/apps/tenant.h"
+#include "sw/apps/tenants/tenant.h"
 
 namespace stretto {
 

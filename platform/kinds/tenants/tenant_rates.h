@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sw/apps/tenant_rate.h"
+#include "sw/apps/tenants/tenant_rate.h"
 
 namespace stretto {
 

@@ -161,8 +161,12 @@ class Tenants final : public Job {
                       server_.own.memory_end - server_.own.memory_begin);
   }
 
-  std::vector<Account> accounts() const override { return {kHigh, kBestEffort, kServer}; }
+  std::vector<Account> accounts() const override {
+    if (!mode_.by_server) return {kHigh, kBestEffort};
+    return {kHigh, kBestEffort, kServer};
+  }
   std::vector<PhaseRule> phases() const override {
+    if (!mode_.by_server) return {work_of(kHigh), work_of(kBestEffort)};
     return {work_of(kHigh), work_of(kBestEffort), preparation_of(kServer)};
   }
 
@@ -570,6 +574,8 @@ class Tenants final : public Job {
 };
 
 }  // namespace
+
+uint32_t accounts_of_tenants(const std::string& mode) { return mode_of(mode).by_server ? 3 : 2; }
 
 void check_tenants(const TenantsKind& kind, const JobRequest& request,
                    const std::vector<TenantText>& texts) {

@@ -18,6 +18,8 @@ struct TenantText {
   std::string where;  // For messages.
 };
 
+// Of a job in the mode, from STRETTO_ACCOUNT_JOB on.
+uint32_t accounts_of_tenants(const std::string& mode);
 // Throw UserError.
 void check_tenants(const TenantsKind& kind, const JobRequest& request,
                    const std::vector<TenantText>& clients);

@@ -204,6 +204,7 @@ const KindInfo& TenantsKind::info() const {
   static const KindInfo info{
       .name = "tenants",
       .sentence = "Clients that share one GPU, one of them of high priority (Tally).",
+      .accounts = 3,
       .modes = {{"ideal", "each client alone, one after the other"},
                 {"time-slicing", "each client has the GPU in turn, whatever its priority"},
                 {"mps", "all kernels when they come, work-groups in turn"},
@@ -256,6 +257,14 @@ void TenantsKind::check(const JobRequest& request) const {
   const std::vector<TenantText> texts = texts_of(*this, request);
   arrivals_of(*this, request.seed);
   check_tenants(*this, request, texts);
+}
+
+uint32_t TenantsKind::accounts(const std::string& mode) const { return accounts_of_tenants(mode); }
+
+std::vector<std::string> TenantsKind::claims(const JobRequest& request) const {
+  const bool schedules = request.mode == "time-slicing" || request.mode == "tally-unmodified" ||
+                         request.mode == "tally-firmware";
+  return schedules ? std::vector<std::string>{kSchedule} : std::vector<std::string>{};
 }
 
 std::vector<std::string> TenantsKind::kernel_files(const JobRequest& request) const {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "platform/jobs/workload_kind.h"
-#include "sw/apps/rate_control.h"
+#include "sw/apps/tenants/rate_control.h"
 #include "sw/tally/channel.h"
 #include "sw/tally/policy.h"
 
@@ -27,6 +27,9 @@ class TenantsKind final : public WorkloadKind {
   std::string first_error() const override;
   std::map<std::string, uint64_t> shape() const override;
   void check(const JobRequest& request) const override;
+  // Without a server no kernel has its account.
+  uint32_t accounts(const std::string& mode) const override;
+  std::vector<std::string> claims(const JobRequest& request) const override;
   std::vector<std::string> kernel_files(const JobRequest& request) const override;
   std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
 

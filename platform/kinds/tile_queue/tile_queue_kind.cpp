@@ -11,7 +11,7 @@
 #include "models/common/error.h"
 #include "platform/jobs/operands.h"
 #include "platform/jobs/queue_owner.h"
-#include "sw/apps/tile_queue.h"
+#include "sw/apps/graph/tile_queue.h"
 
 namespace stretto {
 
@@ -353,6 +353,7 @@ const KindInfo& TileQueueKind::info() const {
       .name = "tile_queue",
       .sentence =
           "Queues between compute units through pinned lines of the L2, by size of payload.",
+      .accounts = 1,
       .modes = {{"queue", "all pairs at a time, and one alone; every element is checked"}}};
   return info;
 }
@@ -377,6 +378,10 @@ void TileQueueKind::check(const JobRequest& request) const {
   if (pinned && spec.l2.persist_ways() == 0)
     refuse("l2.persist_percent leaves nothing for pinned lines; set tile_queue.pinned=false");
   check_kernels("tile_queue", {"tile_queue_pairs", "tile_queue_pairs_free"});
+}
+
+std::vector<std::string> TileQueueKind::claims(const JobRequest&) const {
+  return pinned ? std::vector<std::string>{kPersist} : std::vector<std::string>{};
 }
 
 std::vector<std::string> TileQueueKind::kernel_files(const JobRequest&) const {

@@ -20,6 +20,7 @@ class TileQueueKind final : public WorkloadKind {
   std::string first_error() const override;
   std::map<std::string, uint64_t> shape() const override;
   void check(const JobRequest& request) const override;
+  std::vector<std::string> claims(const JobRequest& request) const override;
   std::vector<std::string> kernel_files(const JobRequest& request) const override;
   std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
 

@@ -83,7 +83,7 @@ def load(name, folder=FOLDER, sets=()):
 
 
 def pinned_ways(values):
-    """Whole ways of each set, never all of them (L2Spec::persist_ways of models/gpu/gpu_spec.h)."""
+    """Whole ways of each set, never all of them (L2Spec::persist_ways of models/gpu/base/gpu_spec.h)."""
     return min(values["l2.ways"] * values["l2.persist_percent"] // 100, values["l2.ways"] - 1)
 
 

@@ -29,22 +29,21 @@ fw_result_t range_table_init(range_table_t* table) {
   if (table == NULL) return STRETTO_ERROR_ARGUMENT;
   table->base = STRETTO_RANGE_TABLE_BASE;
   table->used = 0;
+  table->low = 0;
   mmio_write64(table->base + RANGE_TABLE_CLEAR_OFFSET, RANGE_TABLE_CLEAR_ALL_MASK);
   mmio_write64(table->base + RANGE_TABLE_STATUS_OFFSET,
                RANGE_TABLE_STATUS_OVERLAP_MASK | RANGE_TABLE_STATUS_BAD_ENTRY_MASK);
   return STRETTO_OK;
 }
 
-fw_result_t range_table_add(range_table_t* table, const range_t* range) {
-  if (table == NULL || range == NULL) return STRETTO_ERROR_ARGUMENT;
+// Entry number `index`, which is not valid or is there a second time.
+static fw_result_t write_entry(const range_table_t* table, uint32_t index, const range_t* range) {
   if (range->rows == 0 || range->row_bytes == 0 ||
       (range->rows > 1 && range->pitch < range->row_bytes)) {
     return STRETTO_ERROR_ARGUMENT;
   }
   // What does not fit its field; the table refuses what no entry may be.
   if (range->kind > FIELD_MAX || range->allocation > FIELD_MAX) return STRETTO_ERROR_ARGUMENT;
-  if (table->used == RANGE_TABLE_ENTRY_BASE_COUNT) return STRETTO_ERROR_TABLE_FULL;
-  const uint32_t index = table->used;
   mmio_write64(table->base + RANGE_TABLE_ENTRY_BASE_OFFSET_AT(index), range->base);
   mmio_write64(table->base + RANGE_TABLE_ENTRY_PITCH_OFFSET_AT(index), range->pitch);
   mmio_write64(table->base + RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET_AT(index), range->row_bytes);
@@ -60,19 +59,33 @@ fw_result_t range_table_add(range_table_t* table, const range_t* range) {
   const uint64_t status = mmio_read64(table->base + RANGE_TABLE_STATUS_OFFSET);
   const uint64_t events =
       status & (RANGE_TABLE_STATUS_OVERLAP_MASK | RANGE_TABLE_STATUS_BAD_ENTRY_MASK);
-  if (events == 0) {
-    ++table->used;
-    return STRETTO_OK;
-  }
+  if (events == 0) return STRETTO_OK;
   mmio_write64(table->base + RANGE_TABLE_STATUS_OFFSET, events);
   clear(table, index);
   return (events & RANGE_TABLE_STATUS_BAD_ENTRY_MASK) != 0 ? STRETTO_ERROR_ARGUMENT
                                                            : STRETTO_ERROR_OVERLAP;
 }
 
+fw_result_t range_table_add(range_table_t* table, const range_t* range) {
+  if (table == NULL || range == NULL) return STRETTO_ERROR_ARGUMENT;
+  if (table->used == RANGE_TABLE_ENTRY_BASE_COUNT) return STRETTO_ERROR_TABLE_FULL;
+  const fw_result_t result = write_entry(table, table->used, range);
+  if (result == STRETTO_OK) ++table->used;
+  return result;
+}
+
 bool range_table_has(const range_table_t* table, uint64_t base) {
   for (uint32_t i = 0; i < table->used; ++i) {
     if (mmio_read64(table->base + RANGE_TABLE_ENTRY_BASE_OFFSET_AT(i)) == base) return true;
+  }
+  return false;
+}
+
+bool range_table_holds(const range_table_t* table, uint64_t base, uint64_t address) {
+  for (uint32_t i = 0; i < table->low; ++i) {
+    if (mmio_read64(table->base + RANGE_TABLE_ENTRY_BASE_OFFSET_AT(i)) != base) continue;
+    return address >= base &&
+           address - base < mmio_read64(table->base + RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET_AT(i));
   }
   return false;
 }
@@ -91,16 +104,33 @@ static void copy_entry(const range_table_t* table, uint32_t to, uint32_t from) {
   }
 }
 
+// The entry above the low ones makes room for one more by a copy of it as the last.
+fw_result_t range_table_add_low(range_table_t* table, const range_t* range) {
+  if (table == NULL || range == NULL) return STRETTO_ERROR_ARGUMENT;
+  if (table->used == RANGE_TABLE_ENTRY_BASE_COUNT) return STRETTO_ERROR_TABLE_FULL;
+  const uint32_t low = table->low, last = table->used;
+  if (low != last) copy_entry(table, last, low);
+  const fw_result_t result = write_entry(table, low, range);
+  if (result == STRETTO_OK) {
+    ++table->low;
+    ++table->used;
+  } else if (low != last) {
+    copy_entry(table, low, last);
+    clear(table, last);
+  }
+  return result;
+}
+
 fw_result_t range_table_remove(range_table_t* table, uint64_t base) {
   if (table == NULL) return STRETTO_ERROR_ARGUMENT;
-  for (uint32_t i = 0; i < table->used; ++i) {
+  for (uint32_t i = 0; i < table->low; ++i) {
     if (mmio_read64(table->base + RANGE_TABLE_ENTRY_BASE_OFFSET_AT(i)) != base) continue;
     clear(table, i);
-    const uint32_t last = table->used - 1;
-    if (i != last) {
-      copy_entry(table, i, last);
-      clear(table, last);
-    }
+    const uint32_t last_low = table->low - 1, last = table->used - 1;
+    if (i != last_low) copy_entry(table, i, last_low);
+    if (last_low != last) copy_entry(table, last_low, last);
+    if (i != last) clear(table, last);
+    table->low = last_low;
     table->used = last;
     return STRETTO_OK;
   }
@@ -110,5 +140,6 @@ fw_result_t range_table_remove(range_table_t* table, uint64_t base) {
 fw_result_t range_table_truncate(range_table_t* table, uint32_t keep) {
   if (table == NULL || keep > table->used) return STRETTO_ERROR_ARGUMENT;
   while (table->used > keep) clear(table, --table->used);
+  if (table->low > keep) table->low = keep;
   return STRETTO_OK;
 }

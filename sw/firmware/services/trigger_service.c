@@ -262,8 +262,6 @@ static fw_result_t map_rectangle(trigger_service_t* service, stretto_operation_t
                                  uint32_t flags, const stretto_map_t* map) {
   const unsigned gpu = service->shared->gpu_id;
   if (operation == STRETTO_OP_DMA_MAP) return STRETTO_ERROR_ARGUMENT;
-  // Tiles must come after what they lie in.
-  if (service->runs != 0) return STRETTO_ERROR_STATE;
   if (map->rows == 0 || map->row_bytes == 0 || (map->rows > 1 && map->pitch < map->row_bytes))
     return STRETTO_ERROR_ARGUMENT;
   if (map->row_bytes > STRETTO_OFFSET_MASK) return STRETTO_ERROR_UNMAPPED;
@@ -287,9 +285,7 @@ static fw_result_t map_rectangle(trigger_service_t* service, stretto_operation_t
                          .update = (flags & STRETTO_MAP_UPDATE) != 0,
                          .tracked = (flags & STRETTO_MAP_TRACKED) != 0,
                          .peer_base = remote ? map->peer_base : 0};
-  const fw_result_t result = range_table_add(&service->ranges, &range);
-  if (result == STRETTO_OK) service->allocations = service->ranges.used;
-  return result;
+  return range_table_add_low(&service->ranges, &range);  // Tiles lie over it.
 }
 
 fw_result_t trigger_service_map_send_window(trigger_service_t* service) {
@@ -297,16 +293,12 @@ fw_result_t trigger_service_map_send_window(trigger_service_t* service) {
   const uint64_t base =
       ((uint64_t)(service->shared->gpu_id + 1) << STRETTO_NODE_SHIFT) + STRETTO_SEND_APERTURE;
   if (range_table_has(&service->ranges, base)) return STRETTO_OK;
-  if (service->runs != 0) return STRETTO_ERROR_STATE;
   const range_t range = {.base = base,
                          .row_bytes = STRETTO_SEND_APERTURE_BYTES,
                          .rows = 1,
                          .kind = RANGE_LOCAL,
                          .allocation = STRETTO_ALLOCATION_UNCACHED};
-  const fw_result_t result = range_table_add(&service->ranges, &range);
-  if (result != STRETTO_OK) return result;
-  service->allocations = service->ranges.used;
-  return STRETTO_OK;
+  return range_table_add_low(&service->ranges, &range);
 }
 
 fw_result_t trigger_service_map(trigger_service_t* service, stretto_operation_t operation,
@@ -324,10 +316,11 @@ fw_result_t trigger_service_map(trigger_service_t* service, stretto_operation_t 
 
 fw_result_t trigger_service_unmap(trigger_service_t* service, uint64_t base) {
   if (service == NULL) return STRETTO_ERROR_ARGUMENT;
-  if (service->runs != 0) return STRETTO_ERROR_STATE;
-  const fw_result_t result = range_table_remove(&service->ranges, base);
-  if (result == STRETTO_OK) service->allocations = service->ranges.used;
-  return result;
+  const uint64_t output = service->output.base;
+  // Tiles lie in it.
+  if (service->runs != 0 && range_table_holds(&service->ranges, base, output))
+    return STRETTO_ERROR_STATE;
+  return range_table_remove(&service->ranges, base);
 }
 
 fw_result_t trigger_service_gates(trigger_service_t* service, const stretto_gates_t* gates) {
@@ -359,13 +352,12 @@ fw_result_t trigger_service_reset(trigger_service_t* service, bool allocations) 
     shared->regions_mapped[i] = 0;
     shared->regions_done[i] = 0;
   }
-  if (allocations) service->allocations = 0;
   service->runs = 0;
   service->tiles = shared->output_tiles = 0;
   service->remote = false;
   if (service->events && result == STRETTO_OK) result = set_events(service, 0, 0);
   if (result != STRETTO_OK) return result;
-  return range_table_truncate(&service->ranges, service->allocations);
+  return range_table_truncate(&service->ranges, allocations ? 0 : service->ranges.low);
 }
 
 fw_result_t trigger_service_wait(trigger_service_t* service, job_t job) {

@@ -32,11 +32,10 @@ typedef struct trigger_service {
   stretto_output_config_t output;
   tile_order_t order;
   uint32_t tiles_n;
-  uint32_t tiles;        // 0: no output configured.
-  uint32_t allocations;  // Entries of the range table that are not tiles; they come first.
-  uint32_t regions;      // DMA regions in use.
-  bool remote;           // A remote chunk is mapped.
-  bool events;           // Tiles that raise events are mapped.
+  uint32_t tiles;    // 0: no output configured.
+  uint32_t regions;  // DMA regions in use.
+  bool remote;       // A remote chunk is mapped.
+  bool events;       // Tiles that raise events are mapped.
   uint32_t runs;
   tile_run_t run[TRIGGER_MAX_RUNS];  // Mapped tiles.
 } trigger_service_t;
@@ -54,12 +53,12 @@ FW_MUST_CHECK fw_result_t trigger_service_output(trigger_service_t* service,
 // bytes that are mapped already; STRETTO_ERROR_UNMAPPED: tiles outside the output or addresses
 // outside GPU memory; STRETTO_ERROR_ARGUMENT: count 0, updates that are not those of the
 // configuration, a rectangle without bytes; STRETTO_ERROR_TABLE_FULL; STRETTO_ERROR_STATE: tiles
-// without output, allocations after tiles.
+// without output. Rectangles lie under tiles, whenever they come.
 FW_MUST_CHECK fw_result_t trigger_service_map(trigger_service_t* service,
                                               stretto_operation_t operation, uint32_t flags,
                                               const stretto_map_t* map);
-// Forgets the allocation or remote range that begins at `base`. STRETTO_ERROR_STATE: tiles are
-// mapped; STRETTO_ERROR_UNMAPPED: there is none.
+// Forgets the allocation or remote range that begins at `base`. STRETTO_ERROR_STATE: tiles in
+// it are mapped; STRETTO_ERROR_UNMAPPED: there is none.
 FW_MUST_CHECK fw_result_t trigger_service_unmap(trigger_service_t* service, uint64_t base);
 // What opens the gates that gated kernels wait for (T3-AGC-02). STRETTO_ERROR_STATE: no tiles raise
 // events, or more than one wavefront writes a tile; STRETTO_ERROR_ARGUMENT: more gates than there
@@ -67,7 +66,6 @@ FW_MUST_CHECK fw_result_t trigger_service_unmap(trigger_service_t* service, uint
 FW_MUST_CHECK fw_result_t trigger_service_gates(trigger_service_t* service,
                                                 const stretto_gates_t* gates);
 // Lets kernels store to the send window of the request ring; once until allocations are forgotten.
-// STRETTO_ERROR_STATE: tiles are mapped.
 FW_MUST_CHECK fw_result_t trigger_service_map_send_window(trigger_service_t* service);
 // Forgets output, tiles and Tracker state, allocations too if `allocations`. STRETTO_ERROR_STATE: a
 // wait is open or the Tracker is busy.

@@ -45,7 +45,7 @@
 // From here on host memory is for the applications: words that GPUs write, rings that CPUs read.
 #define STRETTO_HOST_APPLICATION_OFFSET 0x1000000
 // Jobs that share the host, and what each has of that and of the words with which threads meet.
-#define STRETTO_MAX_JOBS 4
+#define STRETTO_MAX_JOBS 5
 #define STRETTO_HOST_JOB_BYTES 0x3C00000
 #define STRETTO_HOST_JOB_OFFSET(job) \
   (STRETTO_HOST_APPLICATION_OFFSET + (job) * (uint64_t)STRETTO_HOST_JOB_BYTES)
@@ -75,7 +75,7 @@ typedef enum stretto_status {
   STRETTO_ERROR_DEVICE = -8,      // A device reported an error.
   STRETTO_ERROR_FAULT = -9,       // A wavefront or access faulted.
   STRETTO_ERROR_STATE =
-      -10,  // Not possible now (maps while a collective is open, no output configured).
+      -10,  // Not possible now (an allocation with mapped tiles is freed, no output configured).
 } stretto_status_t;
 
 // HSA kernel dispatch packet. A work-item is a wavefront: workgroup_size_x is the wavefronts of a

@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "models/gpu/block_lists.h"
+#include "models/gpu/base/block_lists.h"
 #include "tests/support/seeded_rng.h"
 
 using namespace stretto;

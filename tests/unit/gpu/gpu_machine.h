@@ -18,7 +18,7 @@
 #include "models/common/arithmetic.h"
 #include "models/common/elf_image.h"
 #include "models/common/queue_sink.h"
-#include "models/gpu/atomic_op.h"
+#include "models/gpu/base/atomic_op.h"
 #include "models/gpu/gpu.h"
 #include "models/reference/grid_scheduler_model.h"
 #include "sw/include/formats/code_object.h"

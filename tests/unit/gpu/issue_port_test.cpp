@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-#include "models/gpu/issue_port.h"
+#include "models/gpu/compute_unit/issue_port.h"
 #include "tests/support/seeded_rng.h"
 
 using namespace stretto;

@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "models/gpu/bank_calendar.h"
+#include "models/gpu/base/bank_calendar.h"
 #include "tests/support/seeded_rng.h"
 #include "tests/unit/gpu/l2_bench.h"
 

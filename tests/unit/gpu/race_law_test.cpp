@@ -2,7 +2,7 @@
 // Question: which accesses of two wavefronts to the same bytes does the race law let pass, and which
 // does it end the run for? Without a machine: requests, answers and barriers as units tell of them.
 // State space: who synchronises (nobody, atomic, barrier before it or not) x what is in flight then.
-#include "models/gpu/race_law.h"
+#include "models/gpu/base/race_law.h"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 // one beyond every edge.
 #include <catch2/catch.hpp>
 
-#include "models/gpu/range_table.h"
+#include "models/gpu/base/range_table.h"
 #include "sw/include/regs/field.h"
 #include "sw/include/regs/range_table_regs.h"
 

@@ -9,8 +9,8 @@
 
 #include "models/common/arithmetic.h"
 #include "models/common/stamp.h"
-#include "models/gpu/tile_functions.h"
-#include "models/gpu/tile_state.h"
+#include "models/gpu/compute_unit/tile_functions.h"
+#include "models/gpu/compute_unit/tile_state.h"
 #include "sw/include/tile.h"
 #include "tests/support/seeded_rng.h"
 

@@ -116,6 +116,60 @@ inline stretto_packet_t dispatch(uint32_t work_groups, bool barrier = false) {
   return packet;
 }
 
+inline stretto_packet_t vendor(stretto_operation_t operation, uint32_t flags = 0) {
+  stretto_packet_t packet{};
+  packet.vendor.header = STRETTO_PACKET_VENDOR;
+  packet.vendor.operation = static_cast<uint16_t>(operation);
+  packet.vendor.flags = flags;
+  return packet;
+}
+
+inline stretto_packet_t priority(uint32_t level) {
+  stretto_packet_t packet = vendor(STRETTO_OP_PRIORITY);
+  packet.vendor.priority.priority = level;
+  return packet;
+}
+
+inline stretto_packet_t stops(stretto_operation_t operation, uint32_t queue) {
+  stretto_packet_t packet = vendor(operation);
+  packet.vendor.preempt.queue = queue;
+  return packet;
+}
+
+inline stretto_packet_t pipeline(uint32_t members) {
+  stretto_packet_t packet = vendor(STRETTO_OP_PIPELINE);
+  packet.vendor.pipeline.members = members;
+  return packet;
+}
+
+constexpr uint64_t slot_register(uint64_t offset, unsigned slot) {
+  return STRETTO_GRID_SCHEDULER_BASE + offset + slot * 0x40;
+}
+
+// What slot_state says of a kernel that left the units with `undispatched` work-groups not placed.
+inline void stopped(Firmware& f, unsigned slot, uint64_t undispatched) {
+  f.device.word[slot_register(GRID_SCHEDULER_SLOT_STATE_OFFSET, slot)] =
+      GRID_SCHEDULER_SLOT_STATE_STATE_DONE | GRID_SCHEDULER_SLOT_STATE_PREEMPTED_MASK |
+      undispatched << GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED_SHIFT;
+  f.kernel_ends(slot);
+  f.device.word[slot_register(GRID_SCHEDULER_SLOT_STATE_OFFSET, slot)] = 0;
+}
+
+inline constexpr uint64_t kL2Command = STRETTO_GPU_BASE + GPU_L2_COMMAND_OFFSET;
+inline constexpr uint8_t kFillAccount = 11, kCopyAccount = 12;
+
+inline stretto_packet_t fill(uint64_t bytes) {
+  stretto_packet_t packet = vendor(STRETTO_OP_FILL);
+  packet.vendor.fill = {kOwn + kOutput, bytes, 0, kFillAccount, {}, {}};
+  return packet;
+}
+
+inline stretto_packet_t copy(uint64_t destination, uint64_t source, uint64_t bytes) {
+  stretto_packet_t packet = vendor(STRETTO_OP_COPY);
+  packet.vendor.copy = {source, destination, bytes, kCopyAccount, {}, {}};
+  return packet;
+}
+
 inline stretto_packet_t with_scopes(stretto_packet_t packet, unsigned acquire, unsigned release) {
   packet.header = static_cast<uint16_t>(packet.header | STRETTO_PACKET_SCOPES(acquire, release));
   return packet;

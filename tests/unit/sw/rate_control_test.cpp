@@ -2,7 +2,7 @@
 // Question: does the rate of TGS go up while the first client is not slowed, and down when it is, by the
 // steps of the authors' code, and does it follow a client that asks for less? Expected steps are written here
 // from that code: half as much again, a third less, 8 % less, a tenth of it.
-#include "sw/apps/rate_control.h"
+#include "sw/apps/tenants/rate_control.h"
 
 #include <catch2/catch.hpp>
 

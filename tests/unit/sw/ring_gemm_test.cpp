@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "sw/apps/ring_gemm_rs.h"
+#include "sw/apps/overlap/ring_gemm_rs.h"
 #include "sw/include/regs/mca_bank.h"
 #include "sw/include/regs/mca_regs.h"
 #include "sw/kernels/kernel_arguments.h"

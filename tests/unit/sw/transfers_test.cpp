@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "sw/apps/point_to_point.h"
+#include "sw/apps/collective/point_to_point.h"
 #include "tests/unit/sw/fake_gpu_host.h"
 
 using stretto::test::FakeGpuHost;

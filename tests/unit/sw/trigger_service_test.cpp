@@ -3,6 +3,8 @@
 // a programmed Tracker, in the order in which they may be found, and refuse what it must with a
 // status? State space: maps of the output of firmware_bench.h, and resets. Fault injection: each
 // guard once.
+#include <array>
+
 #include "tests/unit/sw/firmware_bench.h"
 
 using namespace stretto::test;
@@ -319,7 +321,7 @@ TEST_CASE("outputs and spill tables that do not fit are refused") {
   CHECK(trigger_service_output(&f.trigger, &o) == STRETTO_ERROR_UNMAPPED);
 }
 
-TEST_CASE("rectangles need memory of a GPU, bytes, and come before tiles") {
+TEST_CASE("rectangles need memory of a GPU, and bytes") {
   Firmware f;
   stretto_map_t map{};
   map.base = kOwn + 0x500000;
@@ -342,7 +344,7 @@ TEST_CASE("rectangles need memory of a GPU, bytes, and come before tiles") {
   CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &map) == STRETTO_ERROR_ARGUMENT);
 }
 
-TEST_CASE("an allocation is forgotten by its first byte, not while tiles are mapped") {
+TEST_CASE("an allocation is forgotten by its first byte, not while tiles in it are mapped") {
   Firmware f;
   stretto_map_t map{};
   map.row_bytes = 4096;
@@ -353,14 +355,55 @@ TEST_CASE("an allocation is forgotten by its first byte, not while tiles are map
   }
   CHECK(trigger_service_unmap(&f.trigger, kOwn + 0x500040) == STRETTO_ERROR_UNMAPPED);
   CHECK(trigger_service_unmap(&f.trigger, kOwn + 0x500000) == STRETTO_OK);
-  CHECK(f.trigger.allocations == 2);
+  CHECK(f.trigger.ranges.low == 2);
   CHECK(range_table_has(&f.trigger.ranges, kOwn + 0x600000));
   CHECK(range_table_has(&f.trigger.ranges, kOwn + 0x700000));
+  map.base = kOwn + kOutput;
+  map.row_bytes = 640 * kPitch;
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &map) == STRETTO_OK);
   configure(f);
   const stretto_map_t run = tiles(0, 15);
   REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP,
                               STRETTO_MAP_TILES | STRETTO_MAP_TRACKED, &run) == STRETTO_OK);
-  CHECK(trigger_service_unmap(&f.trigger, kOwn + 0x600000) == STRETTO_ERROR_STATE);
+  CHECK(trigger_service_unmap(&f.trigger, kOwn + kOutput) == STRETTO_ERROR_STATE);
+  CHECK(trigger_service_unmap(&f.trigger, kOwn + 0x600000) == STRETTO_OK);
+}
+
+TEST_CASE("allocations of others come and go under mapped tiles, which stay over their own") {
+  Firmware f;
+  const auto at = [&](unsigned i) {
+    return range_field(f.device, RANGE_TABLE_ENTRY_BASE_OFFSET, i);
+  };
+  const auto is_valid = [&](unsigned i) {
+    return (range_field(f.device, RANGE_TABLE_ENTRY_FLAGS_OFFSET, i) & 1) != 0;
+  };
+  stretto_map_t own{}, other{};
+  own.base = kOwn + kOutput;
+  own.row_bytes = 640 * kPitch;
+  other.base = kOwn + 0x900000;
+  other.row_bytes = 4096;
+  own.rows = other.rows = 1;
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &own) == STRETTO_OK);
+  configure(f);
+  // Tiles 2 .. 9 of 5 x 3 are three rectangles.
+  const stretto_map_t run = tiles(2, 8);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_TRACKED, &run) == STRETTO_OK);
+  const uint64_t first = at(1), second = at(2), third = at(3);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &other) == STRETTO_OK);
+  CHECK(f.trigger.ranges.low == 2);
+  CHECK(f.trigger.ranges.used == 5);
+  CHECK(std::array{at(0), at(1), at(2), at(3), at(4)} ==
+        std::array{own.base, other.base, second, third, first});
+  REQUIRE(trigger_service_unmap(&f.trigger, other.base) == STRETTO_OK);
+  CHECK(std::array{at(0), at(1), at(2), at(3)} == std::array{own.base, first, second, third});
+  CHECK(is_valid(3));
+  CHECK(f.trigger.ranges.used == 4);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &other) == STRETTO_OK);
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  CHECK(f.trigger.ranges.used == 2);
+  CHECK((is_valid(0) && is_valid(1)));
+  CHECK(at(1) == other.base);
 }
 
 TEST_CASE("a reset keeps allocations and forgets tiles, regions and Tracker") {
@@ -375,8 +418,6 @@ TEST_CASE("a reset keeps allocations and forgets tiles, regions and Tracker") {
   REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP,
                               STRETTO_MAP_TILES | STRETTO_MAP_TRACKED, &map) == STRETTO_OK);
   REQUIRE(f.trigger.ranges.used == 2);
-  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &allocation) ==
-        STRETTO_ERROR_STATE);
   REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
   CHECK(f.trigger.ranges.used == 1);
   CHECK(f.trigger.regions == 0);

@@ -69,7 +69,7 @@ TEST_CASE(
     "the last entry takes the place of one that is removed, and none is written for the last") {
   MockMmio mmio;
   const uint64_t base = STRETTO_RANGE_TABLE_BASE;
-  range_table_t table = {base, 3};
+  range_table_t table = {base, 3, 3};
   mmio.expect_read(base + RANGE_TABLE_ENTRY_BASE_OFFSET_AT(0), 0x10000001000);
   mmio.expect_write(base + RANGE_TABLE_CLEAR_OFFSET, RANGE_TABLE_CLEAR_ONE_MASK);
   uint64_t value = 0x77;

@@ -224,7 +224,7 @@ class Equivalence {
     }
   }
 
-  // Columns of a table, which graphs gather (sw/apps/graph_operators.c).
+  // Columns of a table, which graphs gather (sw/apps/graph/graph_operators.c).
   void run_gather_columns() {
     if (!is_wanted({{"gather_columns", "", {}, 0, {}}})) return;
     constexpr uint32_t kRows = 500, kColumns = 96, kCount = 60;

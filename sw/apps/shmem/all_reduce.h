@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host program of a server that takes part in an all-reduce of arrays in GPU memory: the ring of
+// Baidu's baidu-allreduce (CN-AR-01). In each hop it sends a block and receives one, the NIC reading
+// and writing GPU memory, and launches a kernel that adds what came.
+#ifndef STRETTO_SW_APPS_SHMEM_ALL_REDUCE_H_
+#define STRETTO_SW_APPS_SHMEM_ALL_REDUCE_H_
+
+#include "sw/apps/memory_plan.h"
+#include "sw/apps/shmem/shmem_list.h"
+#include "sw/kernels/all_reduce.h"
+#include "sw/net/cluster.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct all_reduce_parameters {
+  stretto_client_options_t client;
+  memory_plan_t memory;
+  stretto_cluster_options_t cluster;  // But for `ops`; its heap has data and scratch.
+  const void* elf;
+  size_t elf_bytes;
+  all_reduce_arguments_t
+      arguments;  // Of the whole array; `scratch` has a block for each hop that adds.
+  uint32_t work_groups;
+} all_reduce_parameters_t;
+
+typedef struct all_reduce_result {
+  shmem_span_t span;
+  uint64_t sent_bytes, received_bytes;
+} all_reduce_result_t;
+
+// `error` has 256 bytes. STRETTO_ERROR_STATE: an operation has failed, or a server does not answer.
+stretto_status_t all_reduce_run(const all_reduce_parameters_t* parameters,
+                                const stretto_host_ops_t* ops, all_reduce_result_t* result,
+                                char* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // STRETTO_SW_APPS_SHMEM_ALL_REDUCE_H_

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// See jacobi.h. Halos are received where the next kernel reads them: a receive is posted while the
+// kernel before it works, and the neighbour sends when it has had this server's residual behind that.
+#include "sw/apps/shmem/jacobi.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sw/apps/ranks.h"
+
+typedef struct run {
+  const jacobi_parameters_t* p;
+  const stretto_host_ops_t* ops;
+  stretto_client_t* client;
+  stretto_stream_t* stream;
+  stretto_kernel_t kernel;
+  stretto_cluster_t cluster;
+  jacobi_result_t* result;
+} run_t;
+
+static stretto_status_t of_cluster(stretto_nic_result_t result) {
+  return result == STRETTO_NIC_RESULT_OK ? STRETTO_OK : STRETTO_ERROR_STATE;
+}
+
+// The server on a side; UINT32_MAX: there is none.
+static uint32_t neighbour(const run_t* run, uint32_t side) {
+  const stretto_cluster_options_t* o = &run->p->cluster;
+  if (side == JACOBI_ABOVE) return o->server == 0 ? UINT32_MAX : o->server - 1;
+  return o->server + 1 == o->servers ? UINT32_MAX : o->server + 1;
+}
+
+static uint32_t row_bytes(const run_t* run) { return 4 * run->p->arguments.columns; }
+
+// Halos of iteration `iteration`, if there will be one behind it.
+static stretto_status_t receive(run_t* run, uint32_t iteration) {
+  const jacobi_arguments_t* g = &run->p->arguments;
+  if (iteration > g->iterations) return STRETTO_OK;
+  for (uint32_t side = 0; side < JACOBI_SIDES; ++side)
+    if (neighbour(run, side) != UINT32_MAX)
+      TRY(of_cluster(stretto_cluster_receive(&run->cluster, neighbour(run, side),
+                                             g->halo[iteration % 2][side], row_bytes(run))));
+  return STRETTO_OK;
+}
+
+// Edges to the neighbours, halos from them.
+static stretto_status_t exchange(run_t* run, uint32_t iteration) {
+  const jacobi_arguments_t* g = &run->p->arguments;
+  uint32_t open = 0;
+  for (uint32_t side = 0; side < JACOBI_SIDES; ++side) {
+    if (neighbour(run, side) == UINT32_MAX) continue;
+    TRY(of_cluster(stretto_cluster_send(&run->cluster, neighbour(run, side),
+                                        g->edge[iteration % 2][side], row_bytes(run))));
+    open += 2;
+  }
+  for (; open != 0; --open) {
+    stretto_nic_completion_t completion;
+    stretto_cluster_wait(&run->cluster, &completion);
+    if (completion.status != STRETTO_NIC_OK || completion.bytes != row_bytes(run)) {
+      snprintf(run->cluster.error, sizeof run->cluster.error, "halo of iteration %u: %s", iteration,
+               stretto_nic_status_text(completion.status));
+      return STRETTO_ERROR_STATE;
+    }
+    *(completion.opcode == STRETTO_NIC_RECEIVE ? &run->result->received : &run->result->sent) += 1;
+  }
+  return STRETTO_OK;
+}
+
+// The sum over servers in their order, FP32: bits of a number.
+static stretto_status_t reduce(run_t* run, uint32_t own, uint32_t* sum) {
+  uint32_t bits[STRETTO_CLUSTER_SERVERS];
+  TRY(of_cluster(stretto_cluster_exchange(&run->cluster, own, bits)));
+  float all = 0;
+  for (uint32_t i = 0; i < run->p->cluster.servers; ++i) {
+    float one;
+    memcpy(&one, &bits[i], sizeof one);
+    all += one;
+  }
+  memcpy(sum, &all, sizeof *sum);
+  return STRETTO_OK;
+}
+
+static stretto_status_t sweep(run_t* run, uint32_t iteration) {
+  const stretto_api_t* api = run->client->api;
+  jacobi_arguments_t arguments = run->p->arguments;
+  arguments.iteration = iteration;
+  const stretto_launch_t launch = {.kernel = &run->kernel,
+                                   .arguments = &arguments,
+                                   .argument_bytes = sizeof arguments,
+                                   .work_groups = run->p->work_groups,
+                                   .account = STRETTO_ACCOUNT_OTHER,
+                                   .after_all_earlier = 1};
+  TRY(api->launch(run->client, run->stream, &launch));
+  TRY(api->copy(run->client, run->stream, run->p->word, arguments.residual, 8,
+                STRETTO_ACCOUNT_OTHER));
+  TRY(receive(run, iteration + 1));
+  return api->stream_synchronize(run->client, run->stream);
+}
+
+static stretto_status_t relax(run_t* run) {
+  const stretto_host_ops_t* ops = run->ops;
+  jacobi_result_t* result = run->result;
+  TRY(of_cluster(stretto_cluster_barrier(&run->cluster)));
+  TRY(receive(run, 1));
+  ops->charge_cpu_ns(ops->context, SHMEM_LIST_QUIET_NS);
+  result->span.begin_ns = ops->now_ns(ops->context);
+  for (uint32_t i = 1; i <= run->p->arguments.iterations; ++i) {
+    uint64_t own = 0;
+    jacobi_ended_t* ended = &result->ended[i - 1];
+    TRY(sweep(run, i));
+    TRY(exchange(run, i));
+    ops->read(ops->context, run->p->word, &own, sizeof own);
+    TRY(reduce(run, (uint32_t)own, &ended->residual));
+    ended->at_ns = ops->now_ns(ops->context);
+    result->iterations = i;
+    if (ended->residual < run->p->arguments.stop) break;
+  }
+  result->span.end_ns = ops->now_ns(ops->context);
+  return of_cluster(stretto_cluster_barrier(&run->cluster));
+}
+
+static stretto_status_t run_all(run_t* run) {
+  const jacobi_parameters_t* p = run->p;
+  const stretto_api_t* api = run->client->api;
+  stretto_module_t* module;
+  TRY(api->stream_create(run->client, &run->stream));
+  TRY(memory_plan_allocate(&p->memory, run->client, run->stream));
+  TRY(api->module_load(run->client, p->elf, p->elf_bytes, &module));
+  TRY(api->module_kernel(run->client, module, "jacobi_sweep", &run->kernel));
+  TRY(api->stream_synchronize(run->client, run->stream));
+  stretto_cluster_options_t options = p->cluster;
+  options.ops = run->ops;
+  TRY(of_cluster(stretto_cluster_join(&run->cluster, &options)));
+  return relax(run);
+}
+
+stretto_status_t jacobi_run(const jacobi_parameters_t* p, const stretto_host_ops_t* ops,
+                            jacobi_result_t* result, char* error) {
+  run_t run = {.p = p, .ops = ops, .result = result};
+  run.client = stretto_client_create(&p->client, ops);
+  if (run.client == NULL) {
+    snprintf(error, 256, "server %u: no driver client", p->cluster.server);
+    return STRETTO_ERROR_STATE;
+  }
+  const stretto_status_t status = run_all(&run);
+  if (status != STRETTO_OK)
+    snprintf(
+        error, 256, "server %u: %s", p->cluster.server,
+        run.cluster.error[0] != '\0' ? run.cluster.error : run.client->api->last_error(run.client));
+  stretto_client_destroy(run.client);
+  return status;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host program of a server that relaxes its band of a grid by a kernel an iteration, and exchanges
+// halos and residuals with the programs of other servers in between (ComP-Net's Inter-Kernel): the
+// NIC reads and writes GPU memory.
+#ifndef STRETTO_SW_APPS_SHMEM_JACOBI_H_
+#define STRETTO_SW_APPS_SHMEM_JACOBI_H_
+
+#include "sw/apps/memory_plan.h"
+#include "sw/apps/shmem/shmem_list.h"
+#include "sw/kernels/jacobi.h"
+#include "sw/net/cluster.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct jacobi_parameters {
+  stretto_client_options_t client;
+  memory_plan_t memory;
+  stretto_cluster_options_t cluster;  // But for `ops`; its heap has halos, edges and residual.
+  const void* elf;
+  size_t elf_bytes;
+  jacobi_arguments_t arguments;  // Of jacobi_sweep, but for `iteration`.
+  uint32_t work_groups;
+  uint64_t word;  // Of host memory, for the residual.
+} jacobi_parameters_t;
+
+// Of an iteration of all servers: its residual is there.
+typedef struct jacobi_ended {
+  uint64_t at_ns;
+  uint32_t residual;  // Bits.
+} jacobi_ended_t;
+
+typedef struct jacobi_result {
+  shmem_span_t span;
+  uint32_t iterations;
+  uint64_t sent, received;  // Halos.
+  jacobi_ended_t* ended;    // The caller's, one an iteration.
+} jacobi_result_t;
+
+// `error` has 256 bytes. STRETTO_ERROR_STATE: an operation has failed, or a server does not answer.
+stretto_status_t jacobi_run(const jacobi_parameters_t* parameters, const stretto_host_ops_t* ops,
+                            jacobi_result_t* result, char* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // STRETTO_SW_APPS_SHMEM_JACOBI_H_

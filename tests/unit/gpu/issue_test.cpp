@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: which slots of its port does an instruction take, how fast are tensor cores and SIMT lanes,
+// and who waits for whom? Times are those of the specification: 1.4 GHz, 512 multiply-adds a clock at
+// 4/5, 64 SIMT lanes.
+#include "tests/unit/gpu/instruction_bench.h"
+
+using namespace stretto;
+using namespace stretto::test;
+
+TEST_CASE("wavefronts of one port share its issue slots") {
+  // Four work-groups on one unit of four ports run a loop of two instructions.
+  const auto time_of_loop = [](GpuMachine& machine, unsigned wavefronts) {
+    Program p;
+    p.constant(5, 3000).addi(5, 5, -1).bnez(5, -1).end();
+    Launch launch = p.launch();
+    launch.wavefronts = wavefronts;
+    launch.workgroups = 4;
+    launch.registers_bytes = 65536;
+    launch.lds_bytes = 0;
+    const Time begin = machine.queue.now();
+    return p.run(machine, launch) - begin;
+  };
+  GpuSpec spec;
+  spec.cus = 1;
+  GpuMachine machine(spec);
+  const Time few = time_of_loop(machine, 1);   // One a port.
+  const Time many = time_of_loop(machine, 8);  // Eight a port.
+  // A turn is two instructions and a refetch of two clocks: one wavefront leaves half of its port
+  // unused, eight need four times as long.
+  REQUIRE(few > 3000 * 4 * (kClock - 1));
+  REQUIRE(few < 3100 * 4 * kClock);
+  REQUIRE(many > 3000 * 16 * (kClock - 1));
+  REQUIRE(many < 3400 * 16 * kClock);
+}
+
+TEST_CASE("a tile load takes the issue slots of the memory instructions it stands for",
+          "[GD-MMIO-03]") {
+  GpuSpec spec;
+  spec.cus = 1;
+  spec.memory_instruction_bytes = 512;
+  GpuMachine machine(spec);
+  machine.map(kIn, 0x100000);
+  const ComputeUnit& unit = *machine.gpu.units[0];
+  // A loop after the load: what it waits for is the port alone.
+  const auto run = [&](uint32_t rows, uint64_t& slots) {
+    Program p;
+    p.load_at(0, kIn, shape(rows, 96, 256)).constant(5, 3000).addi(5, 5, -1).bnez(5, -1).end();
+    const uint64_t before = unit.instructions();
+    const Time begin = machine.queue.now(), end = p.run(machine);
+    slots = unit.instructions() - before;
+    return end - begin;
+  };
+  uint64_t warm = 0, one = 0, two = 0, many = 0;
+  run(5, warm);
+  const Time first = run(5, one), second = run(10, two),
+             third = run(48, many);  // 480, 960, 4608 bytes.
+  REQUIRE(two == one + 1);
+  REQUIRE(many == one + 8);
+  REQUIRE((second - first + kClock / 2) / kClock == 1);
+  REQUIRE((third - first + kClock / 2) / kClock == 8);
+}
+
+namespace {
+
+// Of wavefront 0 of work-group 0: `products` of 128 x 128 x 32; the others issue `rounds` of a loop of
+// 101 instructions.
+Program product_beside_loops(int products, uint64_t rounds) {
+  Program p;
+  p.constant(6, rounds).constant(5, 128 | 128 << 16).csr(7, TILE_CSR_WG_ID).csr(8, TILE_CSR_WF_ID);
+  p.slli(7, 7, 8).add(7, 7, 8).bnez(7, 7 + products);
+  p.zero(24, 5).load_at(8, kIn, shape(128, 64, 64)).wait(0);
+  for (int i = 0; i < products; ++i) p.mma(24, 8, 8, false, true);
+  p.end();
+  for (int i = 0; i < 99; ++i) p.addi(9, 9, 1);
+  return p.addi(6, 6, -1).bnez(6, -100).end();
+}
+
+}  // namespace
+
+TEST_CASE("a product takes the issue slots of the native instructions it stands for", "[GD-U10]") {
+  Bench bench;
+  const auto slots = [&](int products) {
+    const uint64_t before = bench.gpu.instructions();
+    Program p;
+    p.constant(5, 128 | 128 << 16).zero(24, 5).load_at(8, kIn, shape(128, 64, 64)).wait(0);
+    for (int i = 0; i < products; ++i) p.mma(24, 8, 8, false, true);
+    p.end().run(bench);
+    return bench.gpu.instructions() - before;
+  };
+  const uint64_t none = slots(0), two = slots(2);
+  // HMMA.884 of a V100 has 256 multiply-adds; four wavefronts of 64 x 64 load 16 LDS.128 for 16 of K.
+  const uint64_t native = 128 * 128 * 32 / 256 + 4 * 32;
+  REQUIRE(two - none == 2 * (1 + native + GpuSpec{}.product_overhead_slots));
+  bench.require_quiet();
+}
+
+TEST_CASE("a SIMT operation takes the issue slots of its native instructions") {
+  Bench bench;
+  const auto slots = [&](int operations) {
+    const uint64_t before = bench.gpu.instructions();
+    Program p;
+    p.load_at(0, kIn, shape(16, 256, 256)).wait(0);
+    for (int i = 0; i < operations; ++i) p.simt(TILE_SIMT_ADD, 1, 0, 0);
+    p.end().run(bench);
+    return bench.gpu.instructions() - before;
+  };
+  const uint64_t none = slots(0), two = slots(2);
+  REQUIRE(two - none == 2 * (1 + 2048 / 64));  // 32 lanes of two FP16.
+}
+
+TEST_CASE("who issues beside a product has the slots that it leaves") {
+  GpuSpec spec;
+  spec.cus = 1;
+  GpuMachine machine(spec);
+  machine.map(kIn, 0x100000);
+  const auto time = [&](int products) {
+    const Program p = product_beside_loops(products, 100);
+    Launch launch = p.launch();
+    launch.wavefronts = 4;  // One a port.
+    const Time begin = machine.queue.now();
+    return static_cast<double>(p.run(machine, launch) - begin);
+  };
+  time(0);
+  const uint64_t busy = machine.gpu.units[0]->counters().tensor.busy;
+  const double alone = time(0), beside = time(12);  // The products work all the time.
+  REQUIRE(machine.gpu.front_end.fault_count() == 0);
+  REQUIRE(machine.gpu.units[0]->counters().tensor.busy - busy < 12 * 1290);
+  REQUIRE(machine.gpu.units[0]->counters().tensor.busy - busy >= 12 * 1280);
+  // The products take 2276 slots in 1280 clocks of four ports, 12 times; then the loop has all.
+  const double left = 1 - 2276.0 / 4 / 1280, during = 12 * 1280;
+  const double expected = during + (100 * 101 - left * during);
+  REQUIRE(alone / kClock == Approx(100 * 103 + 50).epsilon(0.01));
+  REQUIRE(beside / kClock == Approx(expected + 50).epsilon(0.03));
+}
+
+TEST_CASE("a product slows down when many wavefronts issue") {
+  GpuSpec spec;
+  spec.cus = 1;
+  GpuMachine machine(spec);
+  machine.map(kIn, 0x100000);
+  const Program p = product_beside_loops(2, 400);
+  Launch launch = p.launch();
+  launch.wavefronts = 8;
+  launch.workgroups = 3;
+  launch.registers_bytes = 80 * 1024;
+  launch.lds_bytes = 16 * 1024;
+  p.run(machine, launch);
+  INFO((machine.gpu.front_end.faults().empty()
+            ? std::string()
+            : describe_fault(0, machine.gpu.front_end.faults()[0])));
+  REQUIRE(machine.gpu.front_end.fault_count() == 0);
+  // Two turns of the product and six of wavefronts a round: a quarter of the slots. It wants 594 of
+  // 1280: (2048 + 128 + 8 x 25) / 4.
+  const uint64_t busy = machine.gpu.units[0]->counters().tensor.busy;
+  REQUIRE(busy > 2 * 594 * 4 * 93 / 100);
+  REQUIRE(busy < 2 * 594 * 4 * 103 / 100);
+}
+
+TEST_CASE("FP32 products are the SIMT lanes' and TF32 the tensor cores'") {
+  GpuSpec spec;
+  spec.cus = 1;
+  spec.tensor_tf32_passes = 2;
+  spec.product_instruction_fma = spec.operand_instruction_bytes = 0;
+  GpuMachine machine(spec);
+  machine.map(kIn, 0x100000);
+  const ComputeUnitCounters& counters = machine.gpu.units[0]->counters();
+  const auto run = [&](unsigned element) {
+    Program p;
+    p.constant(5, 64 | 64 << 16).zero(24, 5);
+    p.load_at(8, kIn, shape(64, 128, 128), ElementType::fp32).wait(0);
+    p.mma(24, 8, 8, false, true, static_cast<ElementType>(element)).end().run(machine);
+  };
+  run(static_cast<unsigned>(ElementType::fp32));
+  REQUIRE(counters.tensor.busy == 0);
+  REQUIRE(counters.simt.busy == 1 + 64 * 64 * 32 / 64);
+  run(TILE_TF32);
+  REQUIRE(counters.tensor.busy == 2 * 64 * 64 * 32 * 5 / (512 * 4));
+  REQUIRE(machine.gpu.front_end.fault_count() == 0);
+}
+
+TEST_CASE("a machine without TF32 refuses such products") {
+  Bench bench;
+  Program p;
+  p.constant(5, 16 | 16 << 16).zero(24, 5);
+  p.load_at(8, kIn, shape(16, 64, 64), ElementType::fp32).wait(0);
+  p.mma(24, 8, 8, false, true, static_cast<ElementType>(TILE_TF32)).end().run(bench);
+  REQUIRE(bench.gpu.front_end.fault_count() == 1);
+  REQUIRE(bench.gpu.front_end.faults()[0].kind == FaultKind::illegal_instruction);
+}
+
+TEST_CASE("SIMT operations on FP16 run at the machine's rate") {
+  GpuSpec spec;
+  spec.cus = 1;
+  spec.simt_fp16_per_lane = 4;
+  spec.simt_instruction_lanes = 0;  // All slots of all ports, else.
+  GpuMachine machine(spec);
+  machine.map(kIn, 0x100000);
+  Program().load_at(0, kIn, shape(16, 256, 256)).simt(TILE_SIMT_ADD, 1, 0, 0).end().run(machine);
+  REQUIRE(machine.gpu.units[0]->counters().simt.busy == 2048 / 256);
+}
+
+TEST_CASE("products faster than the tensor cores break the laws of unit, work-group and kernel") {
+  GpuSpec spec;
+  spec.cus = 1;
+  spec.product_instruction_fma = spec.operand_instruction_bytes = spec.product_overhead_slots = 0;
+  spec.fault_product_speed = 3;
+  GpuMachine machine(spec);
+  machine.map(kIn, 0x100000);
+  Program p;
+  p.constant(5, 128 | 128 << 16).zero(24, 5).load_at(8, kIn, shape(128, 64, 64)).wait(0);
+  for (int i = 0; i < 40; ++i) p.mma(24, 8, 8, false, true);
+  p.end().run(machine);
+  AuditSink sink;
+  machine.gpu.audit(sink);
+  std::string laws;
+  for (const AuditResult& result : sink.all()) laws += result.holds ? "" : result.law + "; ";
+  CHECK_THAT(laws, Catch::Contains("no pipe above its peak"));
+  CHECK_THAT(laws, Catch::Contains("work-groups above the tensor peak over their time = 0"));
+  CHECK_THAT(laws, Catch::Contains("kernels above the tensor peak of all units over their time"));
+}
