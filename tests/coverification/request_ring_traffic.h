@@ -5,11 +5,14 @@
 #ifndef STRETTO_TESTS_COVERIFICATION_REQUEST_RING_TRAFFIC_H_
 #define STRETTO_TESTS_COVERIFICATION_REQUEST_RING_TRAFFIC_H_
 
+#include <array>
+
 #include "tests/coverification/request_ring_bench.h"
 
 namespace stretto {
 
 inline constexpr uint64_t kRingOwnNode = 3, kRingPeerNode = 4;
+inline constexpr uint32_t kShortUnits = 100;  // Units of the short buffers.
 constexpr uint64_t ring_address(uint64_t node, uint64_t offset) { return node << 40 | offset; }
 
 struct RingTraffic {
@@ -32,8 +35,17 @@ struct RingTraffic {
   }
   void retable() {
     for (unsigned id = 0; id < 24; ++id) r.set_buffer(id, some_buffer());
-    r.set_buffer(255, {true, true, true, ring_address(kRingPeerNode, 0), 17, 1u << 17});
-    r.set_buffer(254, {true, true, true, ring_address(kRingOwnNode, 0), 17, 1u << 17});
+    constexpr unsigned kUnit = 17;
+    const auto fixed = [&](unsigned id, bool is_readable, bool is_writable, uint64_t node,
+                           uint64_t units) {
+      r.set_buffer(id, {true, is_readable, is_writable, ring_address(node, 0), kUnit, units});
+    };
+    fixed(255, true, true, kRingPeerNode, 1u << 17);
+    fixed(254, true, true, kRingOwnNode, 1u << 17);
+    fixed(253, false, true, kRingOwnNode, 1u << 17);
+    fixed(252, true, false, kRingPeerNode, 1u << 17);
+    fixed(251, true, true, kRingOwnNode, kShortUnits);
+    fixed(250, true, true, kRingPeerNode, kShortUnits);
     r.write(REQUEST_RING_SC_BASE_OFFSET, ring_address(kRingOwnNode, rng.below(1 << 20) * 8));
     r.write(REQUEST_RING_REPLICA_ADDRESS_OFFSET,
             ring_address(kRingOwnNode, rng.below(1 << 20) * 8));
@@ -76,10 +88,20 @@ struct RingTraffic {
                flags) |
            (rng.chance(1, 100) ? rng.next() & uint64_t{7} << 61 : 0);
   }
+  // Good but for its buffers: 253 may not be read, 252 not be written; 251 and 250 are too short.
+  uint64_t wrong_buffer() {
+    constexpr std::array<std::array<uint32_t, 2>, 4> kPairs = {
+        {{253, 255}, {254, 252}, {251, 255}, {254, 250}}};
+    const auto [source, destination] = kPairs[rng.below(kPairs.size())];
+    return stretto_send_request(STRETTO_SR_WRITE, source, destination,
+                                static_cast<uint32_t>(rng.below(kRingConnections)),
+                                static_cast<uint32_t>(rng.below(kShortUnits)), kShortUnits + 1, 0);
+  }
   // Mostly good ones: random ones are tried until one is.
   uint64_t request() {
     uint64_t sr = any_request();
     if (rng.chance(1, 8)) return sr;
+    if (rng.chance(1, 50)) return wrong_buffer();
     for (int i = 0; i < 200 && r.malformed(sr) != 0; ++i) sr = any_request();
     if (r.malformed(sr) != 0)
       sr = stretto_send_request(1, 254, 255, 0, static_cast<uint32_t>(rng.below(1000)), 70, 0);
