@@ -78,8 +78,8 @@ class Scratch(unittest.TestCase):
         graph.check()
         return modes.Planner(graph, mode, A100, self.path / "plan", **given).plan()
 
-    def pipeline(self, net, depth=2, tile_rows=128, machine=A100):
+    def pipeline(self, net, depth=2, tile_rows=128, machine=A100, parts=None):
         flow = net.flow()
         group = patterns.Group("test", list(range(len(flow.ops))))
         self.assertIsNone(pipelines.stream_error(flow, group.members, machine))
-        return pipelines.Pipeline(flow, group, machine, tile_rows, depth)
+        return pipelines.Pipeline(flow, group, machine, tile_rows, depth, parts=parts)

@@ -36,6 +36,8 @@ class Machine:
     units: int
     lds_bytes: int
     l2_bytes: int
+    l2_way_bytes: int
+    l2_partitions: int     # Each keeps a copy of what its units read of another one's.
     pinned_bytes: int      # Of the L2, at most.
     tensor_flops: float    # With the pipe's sustained share.
     simt_flops: float      # FP16,
@@ -67,6 +69,7 @@ def load(name, folder=FOLDER, sets=()):
         values["l2.partition_link_cycles"] * (values["l2.partitions"] - 1) / values["l2.partitions"])
     return Machine(
         name=name, units=values["gpu.cus"], lds_bytes=values["gpu.lds_bytes"], l2_bytes=values["l2.bytes"],
+        l2_way_bytes=values["l2.bytes"] // values["l2.ways"], l2_partitions=values["l2.partitions"],
         pinned_bytes=values["l2.bytes"] // values["l2.ways"] * pinned_ways(values),
         tensor_flops=2 * cycles * values["gpu.tensor_fma_per_cycle"] * efficiency,
         simt_flops=cycles * values["gpu.simt_lanes"] * values["gpu.simt_fp16_per_lane"],

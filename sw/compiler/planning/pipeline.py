@@ -26,6 +26,7 @@ ACCUMULATOR_BYTES = 128 << 10  # Of a work-group: half of the registers of a uni
 TREE = 4                      # KT-U14: partial sums that a node of a tree adds.
 DEPTH = 2                     # KT-U07.
 TURNS = 8                     # Tiles that a work-group has: the last turn, of part of them, is an eighth of the time.
+SHARES = 32                   # Steps in which entries of queues are given up.
 STEP = 64                     # STAGE_STEP: of K.
 RESIDENT_STEPS = 8            # Of K, one behind the other, of all blocks of COLUMNS: weights that stay in LDS,
 RESIDENT_BLOCKS = 2           # of so many blocks at most.
@@ -301,6 +302,55 @@ class Pipeline:
             stage.ctas = count
         self.settle()
         self._place_entries()
+        self._leave_room()
+
+    def _leave_room(self):
+        """Entries beyond those that the pipeline needs to move make way for weights, which are pinned beside queues (graph_pins
+        of sw/apps/graph), and for tiles from memory that work-groups of several parts share: those are as far apart as their
+        queue has entries. As few as fit both, else weights alone, are taken away; none if that is not enough, or if queues
+        cannot be pinned themselves."""
+        if max(self.queue_bytes, self.whole_bytes) > self.machine.pinned_bytes:
+            return
+        mine = [queue for queue in self.queues if not (queue.is_partial or queue.is_grown or queue.name in self.fixed)]
+        most = [queue.capacity for queue in mine]
+        lanes = [1 if stage.role == "final" else self.tiles_at_once(stage) for stage in self.stages]
+        found = None
+        for share in range(SHARES, SHARES // 2, -1):
+            for queue, capacity in zip(mine, most):
+                queue.capacity = max(1, capacity * share // SHARES)
+            self._place_entries()
+            pinned = self._ways(self.queue_bytes) + self._ways(self.pinned_weights)
+            room = self.machine.l2_bytes - pinned * self.machine.l2_way_bytes
+            if pinned * self.machine.l2_way_bytes > self.machine.pinned_bytes or self.run(lanes):
+                continue
+            has_all = self.shared_tile_bytes <= room
+            if found is None or has_all:
+                found = [queue.capacity for queue in mine]
+            if has_all:
+                break
+        for queue, capacity in zip(mine, found or most):
+            queue.capacity = capacity
+        self._place_entries()
+
+    def _ways(self, size):
+        return -(-size // self.machine.l2_way_bytes)
+
+    @property
+    def pinned_weights(self):
+        """Bytes of those that come from the L2 again and again."""
+        return sum(stage.weight_bytes for stage in self.stages if stage.weight_bytes and not stage.weights_stay and
+                   stage.weight_bytes <= self.machine.l2_bytes // 2)
+
+    @property
+    def shared_tile_bytes(self):
+        """Of the L2, for tiles from memory between the first and the last of the column parts that read them."""
+        total = 0
+        for place, stage in enumerate(self.stages):
+            first = self.flow.inputs[stage.operators[0]][0]
+            if stage.role == "map" and stage.parts > 1 and self.flow.made.get(first) not in self.inside:
+                apart = max([queue.capacity for queue in self.queues if queue.producer == place] or [0])
+                total += apart * 2 * self.tile_rows * self.flow.tensor(first).columns
+        return total * self.machine.l2_partitions
 
     def _place_entries(self):
         for queue in self.queues:

@@ -5,6 +5,7 @@
 Schedules at the depth that just moves and one below; bytes against sums worked out here; coverage against Table 2.
 """
 
+import dataclasses
 import json
 import pathlib
 import random
@@ -160,6 +161,34 @@ class Pipelines(Scratch):
         fixed.set_depth("p", 5)
         with self.assertRaisesRegex(graphs.GraphError, "p \\(depth 5: p waits for entries\\)"):
             fixed.finish([2, 2, 57, 57, 2])
+
+    def test_entries_make_way_for_weights_and_for_tiles_that_parts_share(self):
+        # Two products of 512 columns as GraphCast's grid nodes have them. L2 of ten ways of 4 MiB, seven of them for what is
+        # pinned. 108 entries of 128 KiB each in two queues take seven ways, so that weights of 1 MiB find none.
+        net = Net(65160, 512)
+        a = net.map("Relu", "a", net.linear("x", "p", 512))
+        net.norm(net.linear(a, "q", 512), "n")
+
+        def made(machine, ctas=(54, 54, 30)):
+            one = self.pipeline(net, machine=machine, parts=[2, 1, 1])
+            one.finish(list(ctas))
+            return one
+        way = 4 << 20
+        self.assertEqual((A100.l2_way_bytes, A100.l2_bytes, A100.pinned_bytes, A100.l2_partitions), (way, 10 * way, 7 * way, 2))
+        tile, entry = 128 * 512 * 2, 128 * 512 * 2 + 256
+        entries = made(A100).queues[0].capacity
+        # Parts of a tile are as far apart as there are entries, and both partitions keep what they read.
+        queues = -(-2 * entries * entry // way)
+        self.assertLessEqual(queues + 1, 7)
+        self.assertLessEqual(2 * entries * tile, (10 - queues - 1) * way)
+        self.assertGreater(2 * (entries + 7) * tile, (10 - -(-2 * (entries + 7) * entry // way) - 1) * way)
+        self.assertGreaterEqual(entries, 54)
+        # What fits is as it was; where tiles never fit, weights alone count; and neither is a reason to stop.
+        self.assertEqual(made(A100, (20, 20, 20)).queues[0].capacity, 40)
+        small = dataclasses.replace(A100, l2_bytes=8 * way)
+        self.assertLessEqual(-(-2 * made(small).queues[0].capacity * entry // way) + 1, 7)
+        least = dataclasses.replace(A100, pinned_bytes=2 * way)
+        self.assertEqual(made(least).queues[0].capacity, 108)
 
     def test_a_schedule_moves_exactly_as_its_capacity_allows(self):
         # Lanes of the longer way w: a lane needs its next tile, w lanes away, so w + 1 tiles must fit beside it; the
