@@ -37,8 +37,8 @@ class QueueOwner {
     std::function<QueueTraffic(uint32_t rank, uint64_t offset, uint64_t bytes)> traffic;
     // Dirty sectors of pinned ranges that had to make room, so far.
     std::function<uint64_t(uint32_t rank)> evictions;
-    // Sectors that found no way in the L2, so far: they are fetched once for each who reads them.
-    std::function<uint64_t(uint32_t rank)> unallocated;
+    // Sectors that found no way in the L2 and came from memory, so far: once for each who reads them.
+    std::function<uint64_t(uint32_t rank)> fetched_past;
     // Bytes of sectors beside those that were written to memory so far, or are still to be.
     std::function<uint64_t(uint32_t rank)> left;
   };

@@ -470,9 +470,9 @@ class System::State {
                                [this, &gpus](uint32_t rank) {
                                  return gpus_[gpus[rank]]->gpu.l2.counters().pinned_evictions;
                                },
-                           .unallocated =
+                           .fetched_past =
                                [this, &gpus](uint32_t rank) {
-                                 return gpus_[gpus[rank]]->gpu.l2.counters().unallocated;
+                                 return gpus_[gpus[rank]]->gpu.l2.counters().fetched_past;
                                },
                            .left =
                                [this, &gpus](uint32_t rank) {

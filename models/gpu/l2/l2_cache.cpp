@@ -308,6 +308,7 @@ void L2Cache::fetch_past(const Lookup& lookup, unsigned mask, uint32_t request,
     if ((mask >> sector & 1) == 0) continue;
     ++counters_.misses[extension.account];
     ++counters_.unallocated;
+    ++counters_.fetched_past;
     const uint64_t address = lookup.line << L2Tags::kLineBits | uint64_t{sector}
                                                                     << L2Tags::kSectorBits;
     PooledPayload& fetch =

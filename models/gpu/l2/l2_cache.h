@@ -80,7 +80,8 @@ struct L2Counters {
   std::array<uint64_t, STRETTO_ACCOUNTS> written{};      // Sectors written into the cache.
   std::array<uint64_t, STRETTO_ACCOUNTS> write_backs{};  // Dirty sectors written to memory.
   uint64_t evictions = 0;                                // Valid lines replaced.
-  uint64_t unallocated = 0;           // Sectors that found no way: pending, pinned.
+  uint64_t unallocated = 0;           // Sectors that found no way: pending, pinned;
+  uint64_t fetched_past = 0;          // of these, those that were read from memory.
   uint64_t pinned = 0;                // Lines of pinned ranges that came in and were pinned,
   uint64_t unpinned = 0;              // and those beyond the share of their set.
   uint64_t pinned_evictions = 0;      // Dirty sectors of pinned ranges that had to make room,

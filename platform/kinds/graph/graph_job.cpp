@@ -329,7 +329,7 @@ class GraphJob final : public Job, public QueueOwner {
         at.op, moment.ended,
         [&] {
           return GraphTraffic::Bytes{moment.so_far.dram_read_bytes, meter().left(0),
-                                     meter().evictions(0), meter().unallocated(0)};
+                                     meter().evictions(0), meter().fetched_past(0)};
         },
         [&](const GraphQueue& queue) {
           return meter().traffic(0, payloads_of(0, queue),

@@ -161,7 +161,7 @@ void GraphTraffic::check_reads(const Caches& caches, CheckReport& report) const 
     if (weights_of(group) > caches.l2_bytes / 2) continue;
     Range range = reads_of(i, caches);
     range.most +=
-        kSectorBytes * (passed_[i].bytes[1].unallocated - passed_[i].bytes[0].unallocated);
+        kSectorBytes * (passed_[i].bytes[1].fetched_past - passed_[i].bytes[0].fetched_past);
     const uint64_t found = passed_[i].bytes[1].read - passed_[i].bytes[0].read;
     ++report.elements;
     if (!is_within(found, range.least, range.most))

@@ -18,11 +18,11 @@ namespace stretto {
 class GraphTraffic {
  public:
   // So far: of a queue of the plan, and DRAM bytes that were read, and that stores outside of queues have left; sectors of
-  // queues that had to make room in the L2, and those of anything that found no way there.
+  // queues that had to make room in the L2, and those that were read past it, for want of a way.
   using OfQueue = std::function<QueueTraffic(const GraphQueue& queue)>;
   struct Bytes {
     uint64_t read = 0, left = 0;
-    uint64_t evicted = 0, unallocated = 0;
+    uint64_t evicted = 0, fetched_past = 0;
   };
 
   explicit GraphTraffic(const GraphPlan& plan)

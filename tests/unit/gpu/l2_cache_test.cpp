@@ -687,6 +687,7 @@ TEST_CASE("a set full of pending lines fetches past the tags") {
     p.load_at(i, kNode + 0x100000 + i * 0x200000, shape(128, 64, 8192));
   p.end().run(bench);
   REQUIRE(bench.gpu.l2.counters().unallocated > 0);
+  REQUIRE(bench.gpu.l2.counters().fetched_past == bench.gpu.l2.counters().unallocated);
   REQUIRE(bench.gpu.front_end.fault_count() == 0);
   AuditSink sink;
   bench.gpu.audit(sink);

@@ -248,10 +248,12 @@ TEST_CASE("fills that are under way in a set leave pinned lines their ways") {
   bench.l2.set_persist_ways(2);
   for (unsigned i = 0; i < 3 * kWays; ++i) bench.call({0, 1000, false, address_of(20 + i), 64}, i);
   bench.run_to(1100);  // The memory takes 300 ns.
+  bench.call({0, 1105, true, address_of(99), 64}, 99);
   bench.call({1, 1110, true, address_of(0), 64}, 100);
   bench.call({1, 1110, false, address_of(1), 64}, 101);
   bench.run();
-  CHECK(bench.l2.counters().unallocated == 3 * kWays - (kWays - 2));
+  CHECK(bench.l2.counters().unallocated == 3 * kWays - (kWays - 2) + 1);
+  CHECK(bench.l2.counters().fetched_past == 3 * kWays - (kWays - 2));  // The store is written around.
   CHECK(bench.l2.counters().pinned == 2);
   CHECK(bench.l2.counters().pinned_evictions == 0);
   CHECK(bench.is_here(address_of(0)));

@@ -49,7 +49,7 @@ GraphPlan plan() {
 const GraphTraffic::Caches kPinned{uint64_t{1} << 26, 0, {true}};
 
 CheckReport checked(const GraphPlan& plan, uint64_t read, uint64_t left, uint64_t evicted,
-                    const GraphTraffic::Caches& caches = kPinned, uint64_t unallocated = 0) {
+                    const GraphTraffic::Caches& caches = kPinned, uint64_t fetched_past = 0) {
   GraphTraffic traffic(plan);
   const auto no_queue = [](const GraphQueue&) { return QueueTraffic{}; };
   traffic.note(
@@ -61,7 +61,7 @@ CheckReport checked(const GraphPlan& plan, uint64_t read, uint64_t left, uint64_
   traffic.note(
       1, true,
       [&] {
-        return GraphTraffic::Bytes{1000 + read, 5000 + left, 7 + evicted, 9 + unallocated};
+        return GraphTraffic::Bytes{1000 + read, 5000 + left, 7 + evicted, 9 + fetched_past};
       },
       no_queue);
   CheckReport report;
