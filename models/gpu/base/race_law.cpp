@@ -155,11 +155,13 @@ void RaceLaw::add(uint64_t number, Line& line, const Group& group, unsigned id,
         std::max(at(group.clock, earlier.thread), at(group.own_clocks[id], earlier.thread)))
       breach(number, earlier, access);
   }
-  std::erase_if(line.accesses, [&](const Access& earlier) {
+  const auto is_void = [&](const Access& earlier) {
     return earlier.first >= access.first && earlier.last <= access.last &&
            (access.store || (earlier.thread == access.thread && !earlier.store)) &&
            earlier.done != kUnderWay;
-  });
+  };
+  line.accesses.erase(std::remove_if(line.accesses.begin(), line.accesses.end(), is_void),
+                      line.accesses.end());
   line.accesses.push_back(access);
 }
 

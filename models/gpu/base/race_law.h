@@ -25,6 +25,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
 #include <tlm>
 
 #include "models/common/component.h"
@@ -96,7 +97,8 @@ class RaceLaw {
   };
   struct Line {
     uint64_t epoch = 0;  // Accesses of an earlier one are void.
-    std::vector<Access> accesses;
+    // One store and loads of a few readers lie here; a list elsewhere would be a cache miss more.
+    boost::container::small_vector<Access, 4> accesses;
     uint32_t written = 0, read = 0;  // Bytes.
   };
   struct Watched {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "platform/config/peaks.h"
+#include "platform/kinds/graph/graph_fused.h"
 
 namespace stretto {
 
@@ -122,18 +123,20 @@ json::array GraphReport::operators() const {
     const auto share = [&](uint64_t GpuActivity::*what, double peak) {
       return static_cast<double>(after.*what - before.*what) / (peak * us);
     };
-    all.push_back(
-        {{"output", t_.plan.outputs[op]},
-         {"kind", fused == nullptr ? t_.plan.launches[op] : fmt::format("{} fused", fused->ops)},
-         {"operators", op + 1 - first},
-         {"us", us},
-         {"tensor", 2 * share(&GpuActivity::multiply_adds, 1e6 * peaks.tensor_fp16_tflop_s)},
-         {"simt", share(&GpuActivity::simt_cycles, units * clocks_a_us)},
-         {"ports", share(&GpuActivity::l2_bytes, port)},
-         {"dram", share(&GpuActivity::dram_read_bytes, 1e3 * peaks.hbm_gb_s) +
-                      share(&GpuActivity::dram_written_bytes, 1e3 * peaks.hbm_gb_s)},
-         {"dram_read_bytes", after.dram_read_bytes - before.dram_read_bytes},
-         {"dram_written_bytes", after.dram_written_bytes - before.dram_written_bytes}});
+    json::object one{
+        {"output", t_.plan.outputs[op]},
+        {"kind", fused == nullptr ? t_.plan.launches[op] : fmt::format("{} fused", fused->ops)},
+        {"operators", op + 1 - first},
+        {"us", us},
+        {"tensor", 2 * share(&GpuActivity::multiply_adds, 1e6 * peaks.tensor_fp16_tflop_s)},
+        {"simt", share(&GpuActivity::simt_cycles, units * clocks_a_us)},
+        {"ports", share(&GpuActivity::l2_bytes, port)},
+        {"dram", share(&GpuActivity::dram_read_bytes, 1e3 * peaks.hbm_gb_s) +
+                     share(&GpuActivity::dram_written_bytes, 1e3 * peaks.hbm_gb_s)},
+        {"dram_read_bytes", after.dram_read_bytes - before.dram_read_bytes},
+        {"dram_written_bytes", after.dram_written_bytes - before.dram_written_bytes}};
+    if (fused != nullptr) one["planned_dram_read_bytes"] = fused_reads(*fused);
+    all.push_back(std::move(one));
   }
   return all;
 }

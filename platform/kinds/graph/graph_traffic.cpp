@@ -85,10 +85,11 @@ void GraphTraffic::check_fused(uint64_t l2_bytes, CheckReport& report) const {
                                name, end.left - begin.left, writes));
     if (fused_weights(fused) > l2_bytes / 2) continue;  // They come again with each wave of tiles.
     ++report.elements;
-    if (!is_within(end.read - begin.read, least, reads))
+    const uint64_t most_reads = fused_most_reads(fused);
+    if (!is_within(end.read - begin.read, least, most_reads))
       report.wrong(
           fmt::format("the fused kernel of {} has read {} bytes of DRAM, {} to {} by its plan",
-                      name, end.read - begin.read, least, reads));
+                      name, end.read - begin.read, least, most_reads));
   }
 }
 

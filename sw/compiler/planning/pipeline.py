@@ -307,28 +307,30 @@ class Pipeline:
     def _leave_room(self):
         """Entries beyond those that the pipeline needs to move make way for weights, which are pinned beside queues (graph_pins
         of sw/apps/graph), and for tiles from memory that work-groups of several parts share: those are as far apart as their
-        queue has entries. As few as fit both, else weights alone, are taken away; none if that is not enough, or if queues
-        cannot be pinned themselves."""
-        if max(self.queue_bytes, self.whole_bytes) > self.machine.pinned_bytes:
+        queue has entries. Those queues alone give up as few as fit both, else all queues do. If both never fit, those queues
+        keep as few as move; none does if queues cannot be pinned themselves."""
+        if max(self.queue_bytes, self.whole_bytes) > self.machine.pinned_bytes or not (
+                self.pinned_weights or self.shared_tile_bytes):
             return
-        mine = [queue for queue in self.queues if not (queue.is_partial or queue.is_grown or queue.name in self.fixed)]
-        most = [queue.capacity for queue in mine]
+        most = [queue.capacity for queue in self.queues]
+        behind_shared = {place for place, stage in enumerate(self.stages) if self._shared_tile_bytes(stage)}
         lanes = [1 if stage.role == "final" else self.tiles_at_once(stage) for stage in self.stages]
-        found = None
-        for share in range(SHARES, SHARES // 2, -1):
-            for queue, capacity in zip(mine, most):
-                queue.capacity = max(1, capacity * share // SHARES)
-            self._place_entries()
-            pinned = self._ways(self.queue_bytes) + self._ways(self.pinned_weights)
-            room = self.machine.l2_bytes - pinned * self.machine.l2_way_bytes
-            if pinned * self.machine.l2_way_bytes > self.machine.pinned_bytes or self.run(lanes):
-                continue
-            has_all = self.shared_tile_bytes <= room
-            if found is None or has_all:
-                found = [queue.capacity for queue in mine]
-            if has_all:
-                break
-        for queue, capacity in zip(mine, found or most):
+        kept = None
+        for is_of_all in (False, True):
+            for share in range(SHARES, SHARES // 2 - 1, -1):
+                for queue, capacity in zip(self.queues, most):
+                    may_shrink = (is_of_all or queue.producer in behind_shared) and not (
+                        queue.is_partial or queue.is_grown or queue.name in self.fixed)
+                    queue.capacity = max(1, capacity * share // SHARES) if may_shrink else capacity
+                self._place_entries()
+                pinned = (self._ways(self.queue_bytes) + self._ways(self.pinned_weights)) * self.machine.l2_way_bytes
+                if pinned > self.machine.pinned_bytes or self.run(lanes):
+                    continue
+                if self.shared_tile_bytes <= self.machine.l2_bytes - pinned:
+                    return
+                if kept is None or not is_of_all:
+                    kept = [queue.capacity for queue in self.queues]
+        for queue, capacity in zip(self.queues, kept or most):
             queue.capacity = capacity
         self._place_entries()
 
@@ -343,14 +345,16 @@ class Pipeline:
 
     @property
     def shared_tile_bytes(self):
-        """Of the L2, for tiles from memory between the first and the last of the column parts that read them."""
-        total = 0
-        for place, stage in enumerate(self.stages):
-            first = self.flow.inputs[stage.operators[0]][0]
-            if stage.role == "map" and stage.parts > 1 and self.flow.made.get(first) not in self.inside:
-                apart = max([queue.capacity for queue in self.queues if queue.producer == place] or [0])
-                total += apart * 2 * self.tile_rows * self.flow.tensor(first).columns
-        return total * self.machine.l2_partitions
+        """Of the L2, for tiles from memory between the first and the last of the column parts that read them. Each partition
+        keeps what its units read."""
+        return self.machine.l2_partitions * sum(
+            self._shared_tile_bytes(stage) * max([queue.capacity for queue in self.queues if queue.producer == place] or [0])
+            for place, stage in enumerate(self.stages))
+
+    def _shared_tile_bytes(self, stage):
+        first = self.flow.inputs[stage.operators[0]][0]
+        is_shared = stage.role == "map" and stage.parts > 1 and self.flow.made.get(first) not in self.inside
+        return 2 * self.tile_rows * self.flow.tensor(first).columns if is_shared else 0
 
     def _place_entries(self):
         for queue in self.queues:

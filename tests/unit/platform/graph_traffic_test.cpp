@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Question: does the law on DRAM bytes of a pipeline hold what its stages read and leave to the plan, within 2 %, and
-// does the host find the weights that are read with every tile? Not where queues have left the L2. A pipeline of two products, 10,000 rows: 64 columns in,
-// 256 between them, 128 out; weights of 64 x 256 and 256 x 128, so no number is from the code under test.
+// does the host find the weights that are read with every tile? Not where queues have left the L2. A pipeline of two
+// products, 10,000 rows: 64 columns in, 256 between them, 128 out; weights of 64 x 256 and 256 x 128, so no number is
+// from the code under test.
 #include "platform/kinds/graph/graph_traffic.h"
 
 #include <catch2/catch.hpp>
 
+#include "platform/kinds/graph/graph_fused.h"
 #include "sw/kernels/kernel_arguments.h"
 
 using namespace stretto;
@@ -107,6 +109,43 @@ TEST_CASE("weights that stay nowhere may come again with each tile, others come 
   CHECK(checked(plan(), again, kOut, 0, {uint64_t{1} << 26, STAGE_RESIDENT_LDS, {false}})
             .mismatches == 1);
   CHECK(checked(plan(), again + 2 * kIn, kOut, 0, {uint64_t{1} << 26, 0, {false}}).mismatches == 1);
+}
+
+// One product of the library of 10,000 rows, 64 columns in, 256 out: tiles of 128 columns make two of a row of tiles.
+TEST_CASE("rows that work-groups of the library share may come once for each, and no more often") {
+  constexpr uint64_t kWeight = 64 * 256 * 2, kResult = 10000 * 256 * 2;
+  const auto wrong = [](uint32_t tile_n, graph_form_t form, uint64_t read) {
+    GraphPlan plan;
+    plan.outputs = {"y", "z"};
+    graph_fused_t fused{};
+    fused.ops = 2;
+    fused.op.form = form;
+    fused.op.choice.tile_n = tile_n;
+    fused.op.chain.rows = 10000;
+    fused.op.chain.products = 1;
+    fused.op.chain.keep = GRAPH_NOWHERE;
+    fused.op.chain.product[0].k = 64;
+    fused.op.chain.product[0].n = 256;
+    fused.op.chain.product[0].bias = GRAPH_NOWHERE;
+    plan.fused = {fused};
+    plan.fused_bytes = {kIn + kWeight + kResult};
+    GraphTraffic traffic(plan);
+    const auto no_queue = [](const GraphQueue&) { return QueueTraffic{}; };
+    traffic.note(
+        0, false, [] { return GraphTraffic::Bytes{}; }, no_queue);
+    traffic.note(
+        1, true, [&] { return GraphTraffic::Bytes{.read = read, .left = kResult}; }, no_queue);
+    CheckReport report;
+    traffic.check_fused(uint64_t{1} << 26, report);
+    CHECK(report.elements == 3);
+    return report.mismatches;
+  };
+  CHECK(wrong(128, GRAPH_PRODUCT, kIn + kWeight) == 0);
+  CHECK(wrong(128, GRAPH_PRODUCT, 2 * kIn + kWeight) == 0);
+  CHECK(wrong(128, GRAPH_PRODUCT, 3 * kIn + kWeight) == 1);
+  CHECK(wrong(256, GRAPH_PRODUCT, 2 * kIn + kWeight) == 1);
+  CHECK(wrong(128, GRAPH_CHAIN, 2 * kIn + kWeight) == 1);
+  CHECK(wrong(128, GRAPH_PRODUCT, (kIn + kWeight) / 2) == 1);
 }
 
 TEST_CASE("what a stage writes beside its queue leaves, too") {
