@@ -11,6 +11,10 @@
 //     Those are compared bit for bit. Partials are also compared with float64 products (Eigen): the
 //     error must be within FP32 accumulation plus one rounding; max_error is the largest observed
 //     share of that bound.
+// Order-free sums (`any_order`): updates arrive at an element in any order, so real data has no one
+// right result. What the owner of an element has is compared with the sum of the partials in
+// float64; (N - 1) additions in FP16 err by at most gamma(N - 1) sum |partial|, u = 2^-11 (Higham,
+// 3.1 and 4.2). Others must have the same bits. max_error is the largest share of either bound.
 #ifndef STRETTO_PLATFORM_CHECK_CHECK_H_
 #define STRETTO_PLATFORM_CHECK_CHECK_H_
 
@@ -27,7 +31,7 @@ struct CheckReport {
   uint64_t elements = 0;
   uint64_t mismatches = 0;
   std::string first;       // First mismatch: "rank 2 row 5 column 17: got 3, expected 4".
-  double max_error = 0;    // Largest |partial - float64| / bound; real data only.
+  double max_error = 0;    // Largest |result - float64| / bound; real data only.
   double error_bound = 0;  // 1 when max_error was measured, else 0.
   std::string limit;       // What was not compared, for people; empty: all that the mode promises.
   bool passed() const { return mismatches == 0 && max_error <= 1; }
@@ -54,6 +58,7 @@ struct CheckTask {
   bool strips_down = false;
   DataMode data = DataMode::stamp;
   CheckOutput output = CheckOutput::product;
+  bool any_order = false;  // Of the additions; else the ring's.
   // FP16 bits of [row, column .. column + count) of a rank's output array.
   std::function<void(uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits)>
       read;

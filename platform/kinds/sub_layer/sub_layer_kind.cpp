@@ -22,6 +22,11 @@ ring_gemm_mode_t mode_of(const std::string& name) {
   return mode_named(name, RING_GEMM_MODES, ring_gemm_mode_name);
 }
 
+// Tracker, range table and memory that adds do the reduce-scatter.
+bool is_fused(ring_gemm_mode_t mode) {
+  return mode == RING_GEMM_T3 || mode == RING_GEMM_T3_MCA || mode == RING_GEMM_DIRECT;
+}
+
 // What a mode leaves in the output.
 CheckOutput output_of(ring_gemm_mode_t mode) {
   switch (mode) {
@@ -88,7 +93,6 @@ void check_grid(const ring_gemm_parameters_t& p, const std::string& who) {
     throw UserError(has + "more than the " + std::to_string(kMaxTiles) +
                     " that a kernel may have; make m or n smaller, or software.tile_m=256");
   }
-  const bool tracked = p.mode == RING_GEMM_T3 || p.mode == RING_GEMM_T3_MCA;
   if (p.split_k > 1 && tiles_m * tiles_n * p.split_k > kMaxTiles) {
     throw UserError(has + std::to_string(p.split_k) + " work-groups each are more than the " +
                     std::to_string(kMaxTiles) +
@@ -101,7 +105,7 @@ void check_grid(const ring_gemm_parameters_t& p, const std::string& who) {
   const tile_order_t order =
       tile_order(code, static_cast<uint32_t>(tiles_m), static_cast<uint32_t>(tiles_n));
   const uint64_t steps = tiles_m * tiles_n >> order.width;
-  if (tracked && (order.along - 1) * (steps - 1) >= kMaxProduct) {
+  if (is_fused(p.mode) && (order.along - 1) * (steps - 1) >= kMaxProduct) {
     throw UserError(has + "which the Tracker cannot tell apart: (" + std::to_string(order.along) +
                     " tiles along a strip - 1) x (" + std::to_string(steps) +
                     " steps - 1) must be below 2^24 = 16777216, always so with " +
@@ -132,6 +136,7 @@ void check_split(const JobRequest& request, const ring_gemm_parameters_t& p) {
 void check_fits(const SubLayerKind& kind, const JobRequest& request) {
   ring_gemm_parameters_t p = parameters_of(kind, request, 0);
   check_split(request, p);
+  check_direct(request, p);
   const std::string who = request.subject() + ": does not fit: it ";
   check_grid(p, who);
   p.client.memory_end = UINT64_MAX;
@@ -142,11 +147,27 @@ void check_fits(const SubLayerKind& kind, const JobRequest& request) {
   if (request.spec.sim.mirror) check_mirror(kind, request, plan);
 }
 
+// Stores go to every other GPU, and each element of the own chunk gets an update of each.
+void check_direct(const JobRequest& request, const ring_gemm_parameters_t& p) {
+  if (p.mode != RING_GEMM_DIRECT) return;
+  const std::string who = request.subject() + ": mode direct ";
+  if (!request.spec.are_all_linked()) {
+    throw UserError(who + "sends to all others, so " + std::to_string(request.spec.gpus) +
+                    " GPUs need topology=fully_connected");
+  }
+  if (request.spec.sim.mirror) throw UserError(who + "cannot be mirrored: its peers are all GPUs");
+  if (p.ranks > ring_gemm_most_updates(p.tile_m)) {
+    throw UserError(who + "adds " + std::to_string(p.ranks) + " updates to an element, and the " +
+                    "Tracker can count " + std::to_string(ring_gemm_most_updates(p.tile_m)) +
+                    " for tiles of " + std::to_string(p.tile_m) + " rows");
+  }
+}
+
 // Parameters that take away what the mode computes with.
 void check_machine(const JobRequest& request) {
   const MachineSpec& spec = request.spec;
   const std::string& mode = request.mode;
-  if (!spec.hbm.near_bank_alu && (mode == "t3" || mode == "t3-mca" || mode == "rs-nmc"))
+  if (!spec.hbm.near_bank_alu && (is_fused(mode_of(mode)) || mode == "rs-nmc"))
     throw UserError("hbm.near_bank_alu=false: in mode " + mode + " memory adds");
   if (!spec.gpu.tile_values &&
       (request.data == DataMode::real || mode == "sequential" || mode == "rs")) {
@@ -202,6 +223,9 @@ const KindInfo& SubLayerKind::info() const {
             "GEMM fused with the reduce-scatter by Tracker and DMA, round-robin arbitration; then "
             "all-gather"},
            {"t3-mca", "as t3, with communication-aware memory arbitration"},
+           {"direct",
+            "GEMM fused with a direct reduce-scatter: its stores go to the owner of each chunk, "
+            "where memory adds; then all-gather"},
            {"gemm", "the GEMM alone"},
            {"rs", "the reduce-scatter kernel alone"},
            {"rs-nmc", "the reduce-scatter kernel alone, reducing in memory"},
@@ -230,9 +254,8 @@ void SubLayerKind::check(const JobRequest& request) const {
 
 std::vector<std::string> SubLayerKind::claims(const JobRequest& request) const {
   const ring_gemm_mode_t mode = mode_of(request.mode);
-  const bool tracked = mode == RING_GEMM_T3 || mode == RING_GEMM_T3_MCA;
-  return tracked ? std::vector<std::string>{kTracker, kArbiter}
-                 : std::vector<std::string>{kArbiter};
+  return is_fused(mode) ? std::vector<std::string>{kTracker, kArbiter}
+                        : std::vector<std::string>{kArbiter};
 }
 
 std::vector<std::string> SubLayerKind::kernel_files(const JobRequest& request) const {
@@ -414,6 +437,7 @@ CheckReport SubLayer::check() const {
   task.strips_down = plans_[0].order.down != 0;
   task.data = request_.data;
   task.output = output_of(parameters_[0].mode);
+  task.any_order = parameters_[0].mode == RING_GEMM_DIRECT;
   task.read = [this](uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits) {
     const uint64_t address =
         offset_of(plans_[rank].c) + uint64_t{row} * plans_[rank].ldc + 2 * uint64_t{column};

@@ -4,6 +4,7 @@
 
 #include "sw/apps/ranks.h"
 #include "sw/include/formats/machine_types.h"
+#include "sw/include/formats/tracker_count.h"
 #include "sw/kernels/kernel_arguments.h"
 
 #define ELEMENT_BYTES 2u
@@ -12,12 +13,12 @@
 #define TILE_N 128u
 #define K_STEP 32u  // Of the kernel: what a part of K is a multiple of.
 #define WAVEFRONTS 8u
-#define UPDATES 2u  // Per element: one local, one incoming (T3-TRK-07).
+#define RING_UPDATES 2u  // Per element: one local, one incoming (T3-TRK-07).
 #define SPILL_BYTES_OF_TILE 64u
 #define FLAG_VALUE 1u
 
-static const char* const kModeNames[RING_GEMM_MODES] = {"sequential", "t3",     "t3-mca", "gemm",
-                                                        "rs",         "rs-nmc", "ag"};
+static const char* const kModeNames[RING_GEMM_MODES] = {"sequential", "t3", "t3-mca", "direct",
+                                                        "gemm",       "rs", "rs-nmc", "ag"};
 
 typedef struct program {
   const ring_gemm_parameters_t* p;
@@ -34,7 +35,7 @@ typedef struct program {
 
 static int has_gemm(ring_gemm_mode_t mode) { return mode <= RING_GEMM_GEMM; }
 static int is_fused(ring_gemm_mode_t mode) {
-  return mode == RING_GEMM_T3 || mode == RING_GEMM_T3_MCA;
+  return mode == RING_GEMM_T3 || mode == RING_GEMM_T3_MCA || mode == RING_GEMM_DIRECT;
 }
 static int has_rs_kernel(ring_gemm_mode_t mode) {
   return mode == RING_GEMM_SEQUENTIAL || mode == RING_GEMM_RS || mode == RING_GEMM_RS_NMC;
@@ -70,7 +71,10 @@ stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_
   if (p->m == 0 || p->n == 0 || p->k == 0 || (p->tile_m != 128 && p->tile_m != 256))
     return STRETTO_ERROR_ARGUMENT;
   if (p->m > 1u << 24 || p->n > 1u << 24 || p->k > 1u << 24) return STRETTO_ERROR_ARGUMENT;
-  if (split_of(p) > 1 && (!is_fused(p->mode) || split_of(p) > divide_up(p->k, K_STEP)))
+  if (split_of(p) > 1 &&
+      (!is_fused(p->mode) || p->mode == RING_GEMM_DIRECT || split_of(p) > divide_up(p->k, K_STEP)))
+    return STRETTO_ERROR_ARGUMENT;
+  if (p->mode == RING_GEMM_DIRECT && p->ranks > ring_gemm_most_updates(p->tile_m))
     return STRETTO_ERROR_ARGUMENT;
   if (p->collective_groups == 0 || p->collective_groups > 65536) return STRETTO_ERROR_ARGUMENT;
   plan->lda = padded_row(p->a_k_contiguous ? p->k : p->m);
@@ -112,6 +116,10 @@ stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_
   return memory->end <= p->client.memory_end ? STRETTO_OK : STRETTO_ERROR_TABLE_FULL;
 }
 
+uint32_t ring_gemm_most_updates(uint32_t tile_m) {
+  return STRETTO_TRACKER_MAX_HALF_WORDS / (tile_m / WAVEFRONTS * TILE_N);
+}
+
 uint32_t ring_gemm_chunk_first(const ring_gemm_plan_t* plan, uint32_t ranks, uint32_t chunk) {
   return (uint32_t)((uint64_t)chunk * plan->tiles / ranks);
 }
@@ -145,6 +153,12 @@ static stretto_status_t clear(program_t* g, uint64_t address, uint64_t bytes) {
              : g->api->fill(g->client, g->stream, address, bytes, 0, RING_GEMM_ACCOUNT_INIT);
 }
 
+// Updates of an element of a tracked chunk: the own one, and what arrives.
+static uint32_t updates_of(const ring_gemm_parameters_t* p) {
+  if (p->ranks == 1) return 1;
+  return p->mode == RING_GEMM_DIRECT ? p->ranks : RING_UPDATES;
+}
+
 // Maps of the fused collective, the chunks in the order in which they are computed.
 static stretto_status_t map_chunks(program_t* g) {
   const ring_gemm_parameters_t* p = g->p;
@@ -156,7 +170,7 @@ static stretto_status_t map_chunks(program_t* g) {
                                           .tile_m = (uint16_t)p->tile_m,
                                           .tile_n = TILE_N,
                                           .wavefronts = WAVEFRONTS,
-                                          .updates = p->ranks == 1 ? 1 : UPDATES,
+                                          .updates = (uint8_t)updates_of(p),
                                           .element = STRETTO_FP16,
                                           .account = RING_GEMM_ACCOUNT_RS,
                                           .tracker_ways = (uint8_t)p->tracker_ways,
@@ -166,8 +180,9 @@ static stretto_status_t map_chunks(program_t* g) {
   TRY(g->api->configure_output(g->client, g->stream, &output));
   for (uint32_t position = 1; position <= p->ranks; ++position) {
     const uint32_t chunk = (p->rank + position) % p->ranks;
+    const int direct = p->mode == RING_GEMM_DIRECT;
     stretto_tile_map_t map = {.first_tile = ring_gemm_chunk_first(plan, p->ranks, chunk),
-                              .peer_base = at_rank(plan->c, g, g->peer),
+                              .peer_base = at_rank(plan->c, g, direct ? chunk : g->peer),
                               .block_tiles = p->block_tiles,
                               .updates = output.updates,
                               .flags = STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED,
@@ -176,7 +191,7 @@ static stretto_status_t map_chunks(program_t* g) {
     if (map.tile_count == 0) continue;
     if (position == p->ranks)
       TRY(g->api->local_map_tiles(g->client, g->stream, &map));
-    else if (position == 1)
+    else if (direct || position == 1)
       TRY(g->api->remote_map_tiles(g->client, g->stream, &map));
     else
       TRY(g->api->dma_map_tiles(g->client, g->stream, &map));
@@ -272,15 +287,22 @@ static stretto_status_t launch_gemm(program_t* g) {
       .whole_count =
           p->ranks == 1 ? 0 : ring_gemm_chunk_first(plan, p->ranks, first_chunk + 1) - first};
   const int fused = is_fused(p->mode);
-  const stretto_launch_t launch = {
-      .kernel = &g->gemm,
-      .arguments = &arguments,
-      .argument_bytes = split > 1 ? sizeof arguments : sizeof arguments.gemm,
-      .work_groups = plan->tiles * split,
-      .stagger = fused ? first % plan->tiles * split : 0,
-      .account = RING_GEMM_ACCOUNT_GEMM,
-      .update = fused};
-  return g->api->launch(g->client, g->stream, &launch);
+  stretto_launch_t launch = {.kernel = &g->gemm,
+                             .arguments = &arguments,
+                             .argument_bytes = split > 1 ? sizeof arguments : sizeof arguments.gemm,
+                             .work_groups = plan->tiles * split,
+                             .stagger = fused ? first % plan->tiles * split : 0,
+                             .account = RING_GEMM_ACCOUNT_GEMM,
+                             .update = fused};
+  if (p->mode != RING_GEMM_DIRECT) return g->api->launch(g->client, g->stream, &launch);
+  launch.stagger = 0;
+  for (uint32_t position = 1; position <= p->ranks; ++position) {
+    const uint32_t chunk = (p->rank + position) % p->ranks;
+    launch.first = ring_gemm_chunk_first(plan, p->ranks, chunk);
+    launch.count = ring_gemm_chunk_first(plan, p->ranks, chunk + 1) - launch.first;
+    if (launch.count != 0) TRY(g->api->launch(g->client, g->stream, &launch));
+  }
+  return STRETTO_OK;
 }
 
 static stretto_status_t launch_ring(program_t* g, const stretto_kernel_t* kernel, uint64_t flags,

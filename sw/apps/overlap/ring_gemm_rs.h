@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host program of one rank: a tensor-parallel sub-layer C = A B whose partial results a ring
-// reduces (reduce-scatter) and gathers (all-gather), in the modes of T3 5.3. Every rank runs the
-// same program in a host thread of its own.
+// Host program of one rank: a tensor-parallel sub-layer C = A B whose partial results are reduced
+// (reduce-scatter), by a ring or directly, and gathered by a ring (all-gather), in the modes of T3
+// 5.3 and 7.1. Every rank runs the same program in a host thread of its own.
 //
 // Ring (T3 Fig 11, U10): rank r sends to r - 1 and receives from r + 1. Chunk c is tiles c T / N ..
 // (c + 1) T / N - 1 of the output, in the order in which the GEMM takes them (tile_order.h), and
 // belongs to rank c. Rank r computes chunk r + 1 first and its own last.
+//
+// Direct (T3 7.1): all ranks are linked, rank r stores chunk c to rank c, where memory adds it. Each
+// chunk is a launch of its own, a range of work-groups of the same kernel: the scheduler takes them
+// in turn, so that every stage of the GEMM is sliced over all links.
 //
 // clang-format off
 //   mode         kernels and maps                                                        memory of C
@@ -13,6 +17,7 @@
 //   t3           fused: chunk r + 1 remote_map, r + 2 .. r - 1 dma_map, r local;         uncached,
 //                then ring_all_gather                                                    zeroed first
 //   t3-mca       as t3, with the communication-aware arbiter                             as t3
+//   direct       fused: chunk c remote_map to rank c, r local; then ring_all_gather      as t3
 //   gemm         GEMM alone                                                              cached
 //   rs           ring_reduce_scatter alone, C holds the partial result                   cached
 //   rs-nmc       ring_reduce_scatter_nmc alone, C holds the partial result               uncached
@@ -37,6 +42,7 @@ typedef enum ring_gemm_mode {
   RING_GEMM_SEQUENTIAL,
   RING_GEMM_T3,
   RING_GEMM_T3_MCA,
+  RING_GEMM_DIRECT,
   RING_GEMM_GEMM,
   RING_GEMM_RS,
   RING_GEMM_RS_NMC,
@@ -110,6 +116,9 @@ const char* ring_gemm_mode_name(ring_gemm_mode_t mode);
 // Pure function. STRETTO_ERROR_ARGUMENT: a parameter is out of range; STRETTO_ERROR_TABLE_FULL:
 // more than the device memory.
 stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* parameters, ring_gemm_plan_t* plan);
+
+// Updates of an element that the Tracker can count for tiles of so many rows: ranks of mode direct.
+uint32_t ring_gemm_most_updates(uint32_t tile_m);
 
 // First tile of a chunk; chunk = ranks gives the number of tiles.
 uint32_t ring_gemm_chunk_first(const ring_gemm_plan_t* plan, uint32_t ranks, uint32_t chunk);

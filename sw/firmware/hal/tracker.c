@@ -4,12 +4,12 @@
 
 #include <stddef.h>
 
+#include "sw/include/formats/tracker_count.h"
 #include "sw/include/regs/hbm_regs.h"      // Generated.
 #include "sw/include/regs/tracker_regs.h"  // Generated.
 #include "sw/include/tile_order.h"
 
 #define MAX_TILES 65536u
-#define MAX_THRESHOLD 32768u
 #define MAX_WAVEFRONTS 8u
 #define RECIPROCAL_ONE (1u << 24)
 #define SPILL_BANK 0x1000
@@ -67,7 +67,8 @@ fw_result_t tracker_configure(const tracker_t* tracker, const tracker_output_t* 
     return STRETTO_ERROR_ARGUMENT;
   const uint32_t rows_each = output->tile_m / output->wavefronts;
   const uint64_t per_column = (uint64_t)output->updates * (output->element_bytes / 2);
-  if ((uint64_t)rows_each * min_u32(output->tile_n, output->n) * per_column > MAX_THRESHOLD)
+  if ((uint64_t)rows_each * min_u32(output->tile_n, output->n) * per_column >
+      STRETTO_TRACKER_MAX_HALF_WORDS)
     return STRETTO_ERROR_ARGUMENT;
 
   mmio_write64(
@@ -94,7 +95,7 @@ fw_result_t tracker_configure(const tracker_t* tracker, const tracker_output_t* 
         const uint32_t rows = w < output->wavefronts ? wavefront_rows(w, rows_each, tile_rows) : 0;
         const uint64_t threshold = rows * columns * per_column;
         // A class that no tile of a narrow output has may exceed the counter; it is never used.
-        value |= (threshold > MAX_THRESHOLD ? 0 : threshold) << (16 * i);
+        value |= (threshold > STRETTO_TRACKER_MAX_HALF_WORDS ? 0 : threshold) << (16 * i);
       }
       mmio_write64(tracker->base + TRACKER_THRESHOLD_OFFSET_AT(tile_class * 2 + half), value);
     }

@@ -163,13 +163,27 @@ static fw_result_t add_region(trigger_service_t* service, uint32_t flags, const 
   return STRETTO_OK;
 }
 
-static fw_result_t set_untracked(trigger_service_t* service, uint32_t first, uint32_t count) {
-  service->remote = count != 0;
+// The Tracker has one interval of tiles that it does not track, which goes around the end. All
+// remote maps together make it up, each next to those before it; false if this one is not.
+static bool join_runs(const trigger_service_t* service, const stretto_map_t* map, tile_run_t* all) {
+  const uint32_t tiles = service->tiles;
+  if (all->count == 0) {
+    *all = (tile_run_t){map->first_tile, map->tile_count};
+    return true;
+  }
+  const bool behind = (all->first + all->count) % tiles == map->first_tile;
+  if (!behind && (map->first_tile + map->tile_count) % tiles != all->first) return false;
+  if (!behind) all->first = map->first_tile;
+  all->count += map->tile_count;
+  return true;
+}
+
+static fw_result_t set_untracked(trigger_service_t* service, tile_run_t untracked) {
+  service->untracked = untracked;
 #ifdef FIRMWARE_NO_TRACKER
-  (void)first;
   return STRETTO_OK;
 #else
-  return tracker_set_untracked(&service->tracker, first, count);
+  return tracker_set_untracked(&service->tracker, untracked.first, untracked.count);
 #endif
 }
 
@@ -184,11 +198,11 @@ static fw_result_t set_events(trigger_service_t* service, uint32_t first, uint32
 // Takes back what a map that was refused half-way has programmed. The indices are those of this
 // service: nothing fails.
 static void undo_map(trigger_service_t* service, stretto_operation_t operation, uint32_t flags,
-                     uint32_t ranges, uint32_t regions) {
+                     uint32_t ranges, uint32_t regions, tile_run_t untracked) {
   fw_result_t result = range_table_truncate(&service->ranges, ranges);
   if ((flags & STRETTO_MAP_EVENT) != 0 && result == STRETTO_OK) result = set_events(service, 0, 0);
   if (operation == STRETTO_OP_REMOTE_MAP && result == STRETTO_OK)
-    result = set_untracked(service, 0, 0);
+    result = set_untracked(service, untracked);
   if (service->regions > regions && result == STRETTO_OK) {
     volatile uint64_t* mapped = &service->shared->regions_mapped[regions / 64];
     *mapped = *mapped & ~(1ull << (regions % 64));
@@ -230,7 +244,10 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
   if (events && (operation != STRETTO_OP_LOCAL_MAP || !tracked)) return STRETTO_ERROR_ARGUMENT;
   // The Tracker has one interval of tiles that raise events, and one of untracked tiles.
   if (events && service->events) return STRETTO_ERROR_TABLE_FULL;
-  if (operation == STRETTO_OP_REMOTE_MAP && service->remote) return STRETTO_ERROR_TABLE_FULL;
+  const tile_run_t untracked_before = service->untracked;
+  tile_run_t untracked = untracked_before;
+  if (operation == STRETTO_OP_REMOTE_MAP && !join_runs(service, map, &untracked))
+    return STRETTO_ERROR_TABLE_FULL;
 
   const range_t range = {.kind = operation == STRETTO_OP_LOCAL_MAP    ? RANGE_LOCAL
                                  : operation == STRETTO_OP_REMOTE_MAP ? RANGE_REMOTE
@@ -243,7 +260,7 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
   const uint32_t regions_before = service->regions;
   fw_result_t result = STRETTO_OK;
   if (operation == STRETTO_OP_REMOTE_MAP) {
-    result = set_untracked(service, map->first_tile, map->tile_count);
+    result = set_untracked(service, untracked);
   } else if (events) {
     result = set_events(service, map->first_tile, map->tile_count);
   } else if (tracked) {
@@ -251,7 +268,7 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
   }
   if (result == STRETTO_OK) result = add_run(service, &range, map);
   if (result != STRETTO_OK) {
-    undo_map(service, operation, flags, ranges_before, regions_before);
+    undo_map(service, operation, flags, ranges_before, regions_before, untracked_before);
     return result;
   }
   service->run[service->runs++] = (tile_run_t){map->first_tile, map->tile_count};
@@ -354,7 +371,7 @@ fw_result_t trigger_service_reset(trigger_service_t* service, bool allocations) 
   }
   service->runs = 0;
   service->tiles = shared->output_tiles = 0;
-  service->remote = false;
+  service->untracked = (tile_run_t){0, 0};
   if (service->events && result == STRETTO_OK) result = set_events(service, 0, 0);
   if (result != STRETTO_OK) return result;
   return range_table_truncate(&service->ranges, allocations ? 0 : service->ranges.low);

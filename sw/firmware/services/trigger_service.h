@@ -32,10 +32,10 @@ typedef struct trigger_service {
   stretto_output_config_t output;
   tile_order_t order;
   uint32_t tiles_n;
-  uint32_t tiles;    // 0: no output configured.
-  uint32_t regions;  // DMA regions in use.
-  bool remote;       // A remote chunk is mapped.
-  bool events;       // Tiles that raise events are mapped.
+  uint32_t tiles;        // 0: no output configured.
+  uint32_t regions;      // DMA regions in use.
+  tile_run_t untracked;  // Remote tiles; may go around the end.
+  bool events;           // Tiles that raise events are mapped.
   uint32_t runs;
   tile_run_t run[TRIGGER_MAX_RUNS];  // Mapped tiles.
 } trigger_service_t;
@@ -52,8 +52,8 @@ FW_MUST_CHECK fw_result_t trigger_service_output(trigger_service_t* service,
 // `operation` is STRETTO_OP_LOCAL_MAP, _REMOTE_MAP or _DMA_MAP. STRETTO_ERROR_OVERLAP: tiles or
 // bytes that are mapped already; STRETTO_ERROR_UNMAPPED: tiles outside the output or addresses
 // outside GPU memory; STRETTO_ERROR_ARGUMENT: count 0, updates that are not those of the
-// configuration, a rectangle without bytes; STRETTO_ERROR_TABLE_FULL; STRETTO_ERROR_STATE: tiles
-// without output. Rectangles lie under tiles, whenever they come.
+// configuration, a rectangle without bytes; STRETTO_ERROR_TABLE_FULL, also for remote tiles that are
+// not next to those mapped before; STRETTO_ERROR_STATE: tiles without output. Rectangles lie under tiles, whenever they come.
 FW_MUST_CHECK fw_result_t trigger_service_map(trigger_service_t* service,
                                               stretto_operation_t operation, uint32_t flags,
                                               const stretto_map_t* map);

@@ -140,6 +140,32 @@ TEST_CASE("real sums pass in ring order only, and their error bound is measured"
   CHECK(check_output(bench.task).mismatches > 0);
 }
 
+TEST_CASE(
+    "order-free sums pass in any order, within the bound of their additions, and equal "
+    "everywhere") {
+  Bench bench(DataMode::real, CheckOutput::sum, 5, 40, 19, 133);
+  bench.task.any_order = true;
+  for (const uint32_t first : {0, 2, 3}) {
+    bench.fill_reduced(first);
+    const CheckReport report = check_output(bench.task);
+    CHECK(report.elements == 5 * 40 * 19);
+    CHECK(report.passed());
+  }
+  // A copy that differs in its last bit from what the owner has.
+  const uint32_t owner = bench.owner(7, 3);
+  uint16_t& copy = bench.memory[(owner + 1) % 5][7 * 19 + 3];
+  copy ^= 1;
+  CHECK(check_output(bench.task).mismatches == 1);
+  copy ^= 1;
+  // A part that is missing at the owner, and so everywhere.
+  uint16_t sum = 0;
+  for (uint32_t rank = 1; rank < 5; ++rank) sum = fp16_add(sum, bench.partial(rank, 9, 11));
+  for (auto& one : bench.memory) one[9 * 19 + 11] = sum;
+  CHECK(check_output(bench.task).mismatches == 5);
+  for (auto& one : bench.memory) one[9 * 19 + 11] = kFp16NaN;
+  CHECK(check_output(bench.task).mismatches == 5);
+}
+
 TEST_CASE("chunks of strips have the order of the ring that their owner gives them") {
   for (const bool down : {false, true}) {
     Bench bench(DataMode::real, CheckOutput::sum, 3, 60, 30, 133);  // 4 x 4 tiles.

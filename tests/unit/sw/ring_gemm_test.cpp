@@ -77,7 +77,8 @@ TEST_CASE("the arrays of every mode lie apart and inside the device memory") {
       end = address + bytes;
     }
     CHECK(end <= stretto_gpu_address(2, p.client.memory_end));
-    CHECK((plan.spill != 0) == (p.mode == RING_GEMM_T3 || p.mode == RING_GEMM_T3_MCA));
+    CHECK((plan.spill != 0) ==
+          (p.mode == RING_GEMM_T3 || p.mode == RING_GEMM_T3_MCA || p.mode == RING_GEMM_DIRECT));
   }
 }
 
@@ -209,6 +210,34 @@ TEST_CASE(
     if (i < 3)
       CHECK(maps[i].vendor.map.peer_base == stretto_gpu_address(3, plan.c & STRETTO_OFFSET_MASK));
     CHECK(maps[i].vendor.map.updates == 2);
+  }
+}
+
+TEST_CASE("directly, each chunk is a launch of its own and goes to the GPU that owns it",
+          "[T3-DIRECT-01][T3-DIRECT-03]") {
+  FakeGpuHost host;
+  const ring_gemm_parameters_t p = parameters(RING_GEMM_DIRECT, 1);
+  const ring_gemm_plan_t plan = plan_of(p);
+  const std::vector<stretto_packet_t> packets = packets_of(p, host);
+  const std::vector<stretto_packet_t> maps = tile_maps(packets), kernels = dispatches(packets);
+  REQUIRE(maps.size() == 4);
+  REQUIRE(kernels.size() == 5);  // Four ranges of the GEMM, all-gather.
+  const uint32_t chunks[4] = {2, 3, 0, 1};
+  for (unsigned i = 0; i < 4; ++i) {
+    const uint32_t first = ring_gemm_chunk_first(&plan, 4, chunks[i]);
+    CHECK(maps[i].vendor.operation == (i < 3 ? STRETTO_OP_REMOTE_MAP : STRETTO_OP_LOCAL_MAP));
+    CHECK(maps[i].vendor.map.first_tile == first);
+    CHECK((maps[i].vendor.flags & STRETTO_MAP_UPDATE) != 0);
+    CHECK(maps[i].vendor.map.updates == 4);
+    if (i < 3)
+      CHECK(maps[i].vendor.map.peer_base ==
+            stretto_gpu_address(chunks[i], plan.c & STRETTO_OFFSET_MASK));
+    CHECK(STRETTO_ORDER_FIRST(kernels[i].dispatch.order) == first);
+    CHECK(STRETTO_ORDER_COUNT(kernels[i].dispatch.order) ==
+          ring_gemm_chunk_first(&plan, 4, chunks[i] + 1) - first);
+    CHECK(STRETTO_ORDER_STAGGER(kernels[i].dispatch.order) == 0);
+    CHECK((kernels[i].header & STRETTO_PACKET_BARRIER) == 0);
+    CHECK(kernels[i].dispatch.kernel_object == kernels[0].dispatch.kernel_object);
   }
 }
 

@@ -109,6 +109,61 @@ TEST_CASE(
         (1 | 1 << 1 | 1 << 3 | 1 << 4 | 2 << 5));
 }
 
+TEST_CASE("chunks that go to several peers are left out by the Tracker together, around the end",
+          "[T3-DIRECT-01][T3-DIRECT-03]") {
+  Firmware f;
+  configure(f);
+  const uint32_t flags = STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED;
+  const auto remote = [&](uint32_t first, uint32_t count, uint64_t node) {
+    stretto_map_t map = tiles(first, count);
+    map.peer_base = (node << STRETTO_NODE_SHIFT) + kOutput;
+    return trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags, &map);
+  };
+  const auto untracked = [&] {
+    return f.device.at(STRETTO_TRACKER_BASE + TRACKER_UNTRACKED_OFFSET);
+  };
+  // 15 tiles; 6..8 are its own.
+  REQUIRE(remote(9, 6, 4) == STRETTO_OK);
+  CHECK(untracked() == (9 | uint64_t{6} << 32));
+  REQUIRE(remote(0, 3, 5) == STRETTO_OK);
+  CHECK(untracked() == (9 | uint64_t{9} << 32));
+  CHECK(remote(5, 1, 6) == STRETTO_ERROR_TABLE_FULL);
+  CHECK(untracked() == (9 | uint64_t{9} << 32));
+  REQUIRE(remote(3, 3, 6) == STRETTO_OK);
+  CHECK(untracked() == (9 | uint64_t{12} << 32));
+  const auto peer = [&](unsigned i) {
+    return range_field(f.device, RANGE_TABLE_ENTRY_PEER_BASE_OFFSET, i) >> STRETTO_NODE_SHIFT;
+  };
+  CHECK(peer(0) == 4);  // Two tile rows.
+  CHECK(peer(1) == 5);
+  CHECK(peer(2) == 6);
+  CHECK(f.trigger.regions == 0);
+  const stretto_map_t own = tiles(6, 3);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags, &own) == STRETTO_OK);
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  configure(f);
+  REQUIRE(remote(3, 3, 5) == STRETTO_OK);  // In front of those before it.
+  REQUIRE(remote(0, 3, 4) == STRETTO_OK);
+  CHECK(untracked() == (0 | uint64_t{6} << 32));
+}
+
+TEST_CASE("a remote map that the range table refuses leaves the untracked tiles as they were") {
+  Firmware f;
+  configure(f);
+  const uint32_t flags = STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED;
+  stretto_map_t map = tiles(0, 3);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags, &map) == STRETTO_OK);
+  f.device.on_write[STRETTO_RANGE_TABLE_BASE + RANGE_TABLE_ENTRY_FLAGS_OFFSET_AT(1)] =
+      [&f](uint64_t) {
+        f.device.word[STRETTO_RANGE_TABLE_BASE + RANGE_TABLE_STATUS_OFFSET] =
+            RANGE_TABLE_STATUS_OVERLAP_MASK;
+      };
+  map = tiles(3, 3);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags, &map) ==
+        STRETTO_ERROR_OVERLAP);
+  CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_UNTRACKED_OFFSET) == uint64_t{3} << 32);
+}
+
 TEST_CASE("the own chunk has a region that only counts completion", "[T3-FUSE-04]") {
   Firmware f;
   configure(f);
@@ -276,7 +331,7 @@ TEST_CASE("maps that cannot be are refused, each with its status") {
   CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_OVERLAP);
   map = tiles(3, 3);
   REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags, &map) == STRETTO_OK);
-  map = tiles(6, 3);
+  map = tiles(7, 3);  // Not next to 3..5: the Tracker would have to leave out two intervals.
   CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags, &map) ==
         STRETTO_ERROR_TABLE_FULL);
   CHECK(f.trigger.ranges.used == 2);
