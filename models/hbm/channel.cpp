@@ -34,9 +34,12 @@ HbmChannel::HbmChannel(unsigned index, HbmCore& core, const TimingSet& set,
 
 void HbmChannel::tick(uint64_t cycle, unsigned pulses) {
   ++counters_.ticks;
+  for (; !added_.empty() && added_.front().first <= cycle; added_.pop())
+    scheduler_.make_eligible(cycle - 1, added_.front().second);
   const uint32_t id = scheduler_.tick(cycle);
-  const bool popped = id != DramScheduler::kNone;
+  const bool issued = id != DramScheduler::kNone, popped = issued && !atoms_[id].atomic;
   if (popped) end_atom(cycle, id);
+  if (issued && !popped) read_for_update(cycle, id);
   if (const uint32_t coming = scheduler_.likely_next();
       coming != coming_ && coming != DramScheduler::kNone) {
     const Atom& atom = atoms_[coming];
@@ -91,6 +94,7 @@ void HbmChannel::warm_payloads() {
 uint64_t HbmChannel::next(uint64_t cycle) const {
   if (mca_wake_ == 0 || join_.valid || (untold_[0] | untold_[1]) != 0) return cycle + 1;
   uint64_t at = std::min(scheduler_.next(cycle), std::max(mca_wake_, cycle + 1));
+  if (!added_.empty()) at = std::min(at, std::max(added_.front().first, cycle + 1));
   for (unsigned stream = 0; stream < 2; ++stream) {
     if (staged_[stream].empty() || queues_[stream].size() >= input_depth_) continue;
     at = std::min(at, std::max(staged_[stream].front_cycle(), cycle + 1));
@@ -146,7 +150,9 @@ void HbmChannel::take_atom(uint64_t cycle, HbmSegment& segment, Stream stream) {
           .where = Where::held,
           .stream = stream,
           .younger_waits = false,
-          .sunk = core_.queue_sink != nullptr && segment.order >> 48 < core_.spec.channels};
+          .sunk = core_.queue_sink != nullptr && segment.order >> 48 < core_.spec.channels,
+          .atomic =
+              segment.command == DramCommand::update && core_.spec.updates == Updates::controller};
   segment.address += atom.bytes;
   segment.at += atom.bytes;
   segment.bytes = static_cast<uint16_t>(segment.bytes - atom.bytes);
@@ -239,7 +245,8 @@ void HbmChannel::grant(uint64_t cycle, Stream stream) {
   if (atom.sunk) core_.queue_sink->on_place_free(atom.address);
   if (atom.elders != 0) ++counters_.ordered_atoms;
   counters_.dram_occupancy_sum += scheduler_.size();
-  scheduler_.push(cycle, id, atom.bank, atom.row, atom.command, atom.elders == 0);
+  scheduler_.push(cycle, id, atom.bank, atom.row, atom.atomic ? DramCommand::read : atom.command,
+                  atom.elders == 0, atom.atomic);
   if (scheduler_.size() > counters_.dram_high_water) counters_.dram_high_water = scheduler_.size();
   if (atom.younger_waits) release_held(atom);
 }
@@ -274,14 +281,9 @@ void HbmChannel::release_held(const Atom& elder) {
   }
 }
 
-void HbmChannel::end_atom(uint64_t cycle, uint32_t id) {
-  Atom& atom = atoms_[id];
-  const uint32_t request_index = atom.request;
-  HbmRequest& request = core_.requests[request_index];
-  const bool reads = atom.command == DramCommand::read;
-  core_.data.access(request, atom.address, atom.at, atom.bytes);
-
-  const unsigned account = request.account;
+void HbmChannel::book_column(uint64_t cycle, const Atom& atom, DramCommand command) {
+  const bool reads = command == DramCommand::read;
+  const unsigned account = core_.requests[atom.request].account;
   ++counters_.atoms[account][reads ? 0 : 1];
   counters_.bytes[account][reads ? 0 : 1] += atom.bytes;
   if (core_.first_cycle[account] == 0) core_.first_cycle[account] = cycle + 1;
@@ -292,10 +294,28 @@ void HbmChannel::end_atom(uint64_t cycle, uint32_t id) {
   }
   counters_.busy_cycles += burst_cycles_;
   mark_ += burst_cycles_;
-  command_hash_ =
-      (command_hash_ ^ cycle ^ atom.address << 20 ^ static_cast<uint64_t>(atom.command)) *
-      0x9E3779B97F4A7C15u;
+  command_hash_ = (command_hash_ ^ cycle ^ atom.address << 20 ^ static_cast<uint64_t>(command)) *
+                  0x9E3779B97F4A7C15u;
   command_hash_ ^= command_hash_ >> 29;
+}
+
+// First half of an update by the controller: the old value comes, the new one may be written then.
+// The sum itself is made with the write (data_path.h); until then nobody reaches the atom.
+void HbmChannel::read_for_update(uint64_t cycle, uint32_t id) {
+  Atom& atom = atoms_[id];
+  book_column(cycle, atom, DramCommand::read);
+  atom.atomic = false;
+  ++counters_.atomics;
+  added_.push({cycle + read_latency_ + burst_cycles_ + core_.spec.atomic_cycles, id});
+}
+
+void HbmChannel::end_atom(uint64_t cycle, uint32_t id) {
+  Atom& atom = atoms_[id];
+  const uint32_t request_index = atom.request;
+  HbmRequest& request = core_.requests[request_index];
+  const bool reads = atom.command == DramCommand::read;
+  core_.data.access(request, atom.address, atom.at, atom.bytes);
+  book_column(cycle, atom, scheduler_.last_command());
 
   request.done_cycle = std::max(request.done_cycle,
                                 cycle + (reads ? read_latency_ : write_latency_) + burst_cycles_);

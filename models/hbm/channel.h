@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One HBM channel in the order an atom lives: arrival -> compute or communication queue -> MCA
-// grant -> DRAM queue (dram_scheduler.h) -> column command, where data moves and the atom ends.
+// grant -> DRAM queue (dram_scheduler.h) -> column command, where data moves and the atom ends. With
+// hbm.updates=controller an update has two: it keeps its entry of the DRAM queue from the read to the
+// write, and so its turn among accesses to its atom.
 //
 // One tick is one memory clock: DRAM commands, admission of arrivals (two a cycle and queue), one
 // step of the MCA, whose grant moves a queue's head into the DRAM queue, where it can be issued
@@ -21,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/common/queue_sink.h"
@@ -70,6 +73,7 @@ struct ChannelCounters {
   uint64_t idle_cycles = 0;
   uint64_t held_atoms = 0;     // Waited beside the queues for an elder.
   uint64_t ordered_atoms = 0;  // Waited in the DRAM queue for an elder.
+  uint64_t atomics = 0;        // Updates that were read to be added to.
   uint64_t hazards = 0;        // Ended before a conflicting elder (only without same_atom_order).
   uint64_t ticks = 0;
   uint64_t mca_steps = 0;
@@ -146,6 +150,7 @@ class HbmChannel {
     Stream stream;
     bool younger_waits : 1;  // A younger atom may be waiting for this one.
     bool sunk : 1;           // HbmCore::queue_sink hears of it.
+    bool atomic : 1;         // An update that has not been read yet.
   };
 
   uint32_t& bucket_of(uint64_t address) {
@@ -175,6 +180,8 @@ class HbmChannel {
   McaOutputs step_mca(uint64_t cycle, McaInputs& in);
   void grant(uint64_t cycle, Stream stream);
   void release_held(const Atom& elder);
+  void book_column(uint64_t cycle, const Atom& atom, DramCommand command);
+  void read_for_update(uint64_t cycle, uint32_t id);
   void end_atom(uint64_t cycle, uint32_t id);
   void unlink(uint64_t cycle, uint32_t id);
 
@@ -194,6 +201,8 @@ class HbmChannel {
   std::vector<uint32_t> free_atoms_;
   std::array<uint32_t, kBuckets> buckets_;  // Youngest atom of each bucket, or kNone.
   uint32_t live_ = 0;
+  // Updates that were read, and when they may be written: all take the same time.
+  GrowingRing<std::pair<uint64_t, uint32_t>> added_;
   uint32_t coming_ = kNone;       // Whose request and bytes were last fetched ahead.
   uint64_t mca_wake_ = kNoCycle;  // The MCA needs its clocks from this cycle on.
   unsigned told_parked_ = 0;      // dram_parked of its last clock.

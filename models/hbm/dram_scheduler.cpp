@@ -31,7 +31,7 @@ DramScheduler::DramScheduler(unsigned channel, const HbmSpec& spec, const Timing
 }
 
 void DramScheduler::push(uint64_t cycle, uint32_t id, unsigned bank, uint32_t row,
-                         DramCommand command, bool eligible) {
+                         DramCommand command, bool eligible, bool atomic) {
   assert(size_ < depth_);
   if (size_ == 0) skip_idle_refreshes(cycle);
   const unsigned position = size_++;
@@ -41,6 +41,7 @@ void DramScheduler::push(uint64_t cycle, uint32_t id, unsigned bank, uint32_t ro
   masks_[bank] |= here;
   if (command == DramCommand::read) masks_[kRead] |= here;
   if (command == DramCommand::update) masks_[kUpdate] |= here;
+  if (atomic) masks_[kAtomic] |= here;
   if (command != DramCommand::read) ++writes_;
   const bool hit = (open_ >> bank & 1) != 0 && open_row_[bank] == row;
   if (hit) masks_[kHit] |= here;
@@ -138,9 +139,14 @@ uint32_t DramScheduler::issue_column(uint64_t cycle) {
     command(cycle, last_command_, bank, open_row_[bank]);
     counters_.last_column = cycle;
     issued = queue_[position].id;
-    if (last_command_ != read) --writes_;
-    remove(position);
-    if (position == 0) front_since_ = cycle;
+    if ((masks_[kAtomic] & here) != 0) {
+      for (const Mask mask : {kRead, kEligible, kActive, kAtomic}) masks_[mask] &= ~here;
+      ++writes_;
+    } else {
+      if (last_command_ != read) --writes_;
+      remove(position);
+      if (position == 0) front_since_ = cycle;
+    }
     if (watermark_) choose_direction(cycle);
     update_bank(bank);
   }

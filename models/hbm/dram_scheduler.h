@@ -12,7 +12,8 @@
 // oldest that ..." is a count of trailing zeros. Removal shifts the masks down.
 // Invariants
 //  1 tick(t) changes nothing when t < next(t'), t' the last tick: cycles between may be left out.
-//  2 An atom is issued once, and never while it is not eligible.
+//  2 An atom is issued once, an atomic one as a read and as a write, and never while it is not
+//    eligible.
 //  3 Refresh actions happen at their own cycle, also when nobody ticked then (no command came
 //    between).
 #ifndef STRETTO_MODELS_HBM_DRAM_SCHEDULER_H_
@@ -79,9 +80,10 @@ class DramScheduler {
                       : 0;
   }
   // REQUIRES: !full(); `command` is read, write or update; id < 2^28. An atom that is not eligible
-  // waits for make_eligible().
+  // waits for make_eligible(). `atomic`, of a read: when it has been issued the atom stays, as a
+  // write that waits for make_eligible().
   void push(uint64_t cycle, uint32_t id, unsigned bank, uint32_t row, DramCommand command,
-            bool eligible);
+            bool eligible, bool atomic);
   void make_eligible(uint64_t cycle, uint32_t id);
   // Runs one cycle; the id of the atom whose column command was issued, or kNone.
   uint32_t tick(uint64_t cycle);
@@ -125,7 +127,8 @@ class DramScheduler {
     kHit,
     kEligible,
     kActive,
-    kMasks = kActive + 4  // Whole vectors.
+    kAtomic,              // Reads that become writes.
+    kMasks = kAtomic + 3  // Whole vectors.
   };
   struct Queued {
     uint32_t row;

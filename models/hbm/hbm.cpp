@@ -172,7 +172,7 @@ tlm::tlm_response_status Hbm::check(const tlm::tlm_generic_payload& payload,
     case Operation::fill: break;
     case Operation::update: {
       const unsigned element = element_bytes(extension->element);
-      if (!core_.spec.near_bank_alu || extension->element == ElementType::byte)
+      if (core_.spec.updates == Updates::none || extension->element == ElementType::byte)
         return tlm::TLM_COMMAND_ERROR_RESPONSE;
       if (address % element != 0 || bytes % element != 0) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
       if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;

@@ -21,8 +21,9 @@ void add_sums(ChannelCounters& sum, const ChannelCounters& part) {
        {&ChannelCounters::updates_received, &ChannelCounters::tracked_half_words,
         &ChannelCounters::busy_cycles, &ChannelCounters::waiting_cycles,
         &ChannelCounters::idle_cycles, &ChannelCounters::held_atoms,
-        &ChannelCounters::ordered_atoms, &ChannelCounters::hazards, &ChannelCounters::ticks,
-        &ChannelCounters::mca_steps, &ChannelCounters::dram_occupancy_sum}) {
+        &ChannelCounters::ordered_atoms, &ChannelCounters::atomics, &ChannelCounters::hazards,
+        &ChannelCounters::ticks, &ChannelCounters::mca_steps,
+        &ChannelCounters::dram_occupancy_sum}) {
     sum.*field += part.*field;
   }
   for (uint64_t ChannelCounters::*field :
@@ -127,7 +128,9 @@ void Hbm::report(StatisticSink& sink) const {
   sink.add("requests_high_water", requests_high_water_, "count", "Most requests inside at once.");
   sink.add("updates_received", sum.updates_received, "count", "Update atoms that entered a queue.");
   sink.add("updates_applied", core_.data.updates_applied(), "count",
-           "Update atoms added by near-bank ALUs.");
+           "Update atoms added to memory.");
+  sink.add("updates_read", sum.atomics, "count",
+           "Update atoms that an atomic unit of the controller read before it added.");
   sink.add("held_atoms", sum.held_atoms, "count",
            "Atoms held beside the queues for an elder in the other queue.");
   sink.add("ordered_atoms", sum.ordered_atoms, "count",
@@ -231,6 +234,9 @@ void Hbm::audit(AuditSink& sink) const {
   const ChannelCounters sum = totals();
   sink.equal("received updates = written updates", sum.updates_received,
              core_.data.updates_applied());
+  if (core_.spec.updates == Updates::controller)
+    sink.equal("updates read by the controller = received updates", sum.atomics,
+               sum.updates_received);
   sink.equal("tracked writes = tracker updates (half-words)", sum.tracked_half_words,
              core_.tracker_port.counters().half_words);
   sink.equal("no access overtakes another to the same atom", sum.hazards, 0);

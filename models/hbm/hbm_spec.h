@@ -14,6 +14,7 @@ namespace stretto {
 
 enum class WritePolicy : uint8_t { mixed, watermark };
 enum class Refresh : uint8_t { none, all_bank, single_bank };
+enum class Updates : uint8_t { near_bank, controller, none };
 
 struct HbmSpec {
   uint32_t clock_mhz = 1000;
@@ -29,7 +30,8 @@ struct HbmSpec {
   uint32_t write_low_atoms = 8;
   std::string timing = "t3";
   Refresh refresh = Refresh::all_bank;
-  bool near_bank_alu = true;
+  Updates updates = Updates::near_bank;
+  uint32_t atomic_cycles = 4;
   bool same_atom_order = true;
   bool check = true;
   bool sleep = true;
@@ -90,8 +92,17 @@ inline void describe(HbmSpec& spec, ParameterSet& set) {
              "all_bank: a channel stands still for tRFC each tREFI; single_bank: one bank of 16 at "
              "a time, "
              "for tRFCSB.");
-  set.flag("near_bank_alu", spec.near_bank_alu,
-           "Op-and-store beside the banks; without it updates are refused.");
+  set.choice(
+      "updates", spec.updates,
+      {{"near_bank", Updates::near_bank},
+       {"controller", Updates::controller},
+       {"none", Updates::none}},
+      "Who adds: near_bank: an op-and-store beside the banks; controller: an atomic unit of "
+      "the channel's memory controller, which reads, adds and writes back (T3-NMC-07); none: "
+      "updates are refused.");
+  set.number("atomic_cycles", spec.atomic_cycles, 0, 1000,
+             "controller: from the end of the data that an atomic unit reads to its write, which "
+             "may go then.");
   set.flag("same_atom_order", spec.same_atom_order,
            "Keep accesses to one atom in order. Fault injection when false: results may be wrong.");
   set.flag("check", spec.check, "Check every DRAM command against an independent timing table.");

@@ -137,9 +137,8 @@ TEST_CASE("a program that is cut off or for another processor is refused before 
 }
 
 TEST_CASE("parameters that take away what a mode computes with are refused by name") {
-  bad("run t3/small --mode t3 --set hbm.near_bank_alu=false", {"hbm.near_bank_alu=false"});
-  bad("run collectives/all_reduce --mode t3 --set hbm.near_bank_alu=false",
-      {"hbm.near_bank_alu=false"});
+  bad("run t3/small --mode t3 --set hbm.updates=none", {"hbm.updates=none"});
+  bad("run collectives/all_reduce --mode t3 --set hbm.updates=none", {"hbm.updates=none"});
   bad("run t3/small --mode sequential --set gpu.tile_values=false", {"gpu.tile_values=false"});
   bad("run t3/small --mode t3 --data real --set gpu.tile_values=false", {"gpu.tile_values=false"});
   bad("run t3/small --mode t3 --set software.split_k=3", {"software.gemm=gemm_split"});

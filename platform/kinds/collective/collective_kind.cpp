@@ -533,8 +533,8 @@ void CollectiveKind::check(const JobRequest& request) const {
     throw UserError(request.subject() + ": collective.gpus_per_thread " +
                     std::to_string(gpus_per_thread) + " of " + std::to_string(request.ranks()) +
                     " GPUs; allowed are numbers that divide them");
-  if (request.mode == "t3" && !spec.hbm.near_bank_alu)
-    throw UserError("hbm.near_bank_alu=false: in mode t3 memory adds");
+  if (request.mode == "t3" && spec.hbm.updates == Updates::none)
+    throw UserError("hbm.updates=none: in mode t3 memory adds");
   const std::vector<uint8_t> kernels = kernel_file(spec.software.collective);
   check_kernels(spec.software.collective, {"collective", "send_receive"});
   if (runtime_options(request, request.mode, named(op).all_pairs, kernels).lines_bytes != 0)

@@ -167,8 +167,8 @@ void check_direct(const JobRequest& request, const ring_gemm_parameters_t& p) {
 void check_machine(const JobRequest& request) {
   const MachineSpec& spec = request.spec;
   const std::string& mode = request.mode;
-  if (!spec.hbm.near_bank_alu && (is_fused(mode_of(mode)) || mode == "rs-nmc"))
-    throw UserError("hbm.near_bank_alu=false: in mode " + mode + " memory adds");
+  if (spec.hbm.updates == Updates::none && (is_fused(mode_of(mode)) || mode == "rs-nmc"))
+    throw UserError("hbm.updates=none: in mode " + mode + " memory adds");
   if (!spec.gpu.tile_values &&
       (request.data == DataMode::real || mode == "sequential" || mode == "rs")) {
     throw UserError(

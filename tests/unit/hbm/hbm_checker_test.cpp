@@ -186,7 +186,7 @@ std::string drive(HbmSpec spec, uint64_t commands, uint64_t salt) {
       constexpr DramCommand kKinds[] = {DramCommand::read, DramCommand::read, DramCommand::write,
                                         DramCommand::update};
       scheduler.push(cycle, static_cast<uint32_t>(pushed++), static_cast<unsigned>(rng.below(16)),
-                     static_cast<uint32_t>(rng.below(rows)), kKinds[rng.below(4)], true);
+                     static_cast<uint32_t>(rng.below(rows)), kKinds[rng.below(4)], true, false);
     }
   } catch (const CheckError& error) {
     return error.what();
@@ -273,8 +273,8 @@ TEST_CASE("a channel at rest refreshes as one that is looked at all the time") {
     cycle += rest;
     if (rng.below(2) == 0) asleep.tick(cycle);
     if (rng.below(2) == 0) awake.tick(cycle);
-    asleep.push(cycle, access, bank, row, command, true);
-    awake.push(cycle, access, bank, row, command, true);
+    asleep.push(cycle, access, bank, row, command, true, false);
+    awake.push(cycle, access, bank, row, command, true, false);
     while (asleep.size() != 0) {
       ++cycle;
       const uint32_t issued = asleep.tick(cycle);

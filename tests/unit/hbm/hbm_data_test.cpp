@@ -7,9 +7,11 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "models/common/arithmetic.h"
+#include "models/common/stamp.h"
 #include "tests/support/seeded_rng.h"
 #include "tests/unit/hbm/hbm_fixture.h"
 
@@ -286,7 +288,6 @@ TEST_CASE("a doubled update is added twice and breaks the audit") {
 
 TEST_CASE("accesses that memory cannot serve answer with an error and change nothing") {
   HbmSpec spec;
-  spec.near_bank_alu = true;
   HbmFixture bench(spec);
   const auto refuse = [&](Operation operation, uint64_t address, size_t bytes,
                           const std::function<void(PooledPayload&)>& adjust = {}) {
@@ -311,9 +312,46 @@ TEST_CASE("accesses that memory cannot serve answer with an error and change not
   CHECK(bench.violations().empty());
 }
 
-TEST_CASE("without near-bank ALUs updates are refused") {
+TEST_CASE("atomic units lose no update and show no half of one, whatever comes between",
+          "[T3-NMC-07]") {
   HbmSpec spec;
-  spec.near_bank_alu = false;
+  spec.channels = 1;
+  spec.updates = Updates::controller;
+  HbmFixture bench(spec);
+  Rng rng;
+  // Eight atoms in two banks' rows; sums of at most 2000 ones are exact. Accesses of one stream
+  // arrive in order, so the reference is the order of arrival.
+  std::array<uint16_t, 8> sums{};
+  std::vector<std::pair<size_t, uint16_t>> reads;
+  for (unsigned i = 0; i < 2000; ++i) {
+    const unsigned atom = static_cast<unsigned>(rng.below(8));
+    const uint64_t address = atom % 4 * 64 + atom / 4 * 0x100000;
+    const Stream stream = rng.below(2) == 0 ? Stream::compute : Stream::communication;
+    const Time at = 10 * i * kCycle;
+    switch (rng.below(8)) {
+      case 0: reads.emplace_back(bench.read(address, 64, at, stream), sums[atom]); break;
+      case 1:
+        bench.write(address, std::vector<uint8_t>(64, 0), at, stream);
+        sums[atom] = 0;
+        break;
+      default:
+        bench.update(address, halves(std::vector<uint16_t>(32, 0x3C00)), at, stream);
+        ++sums[atom];
+    }
+  }
+  bench.run();
+  for (const auto& [id, sum] : reads)
+    CHECK(bench.requests[id].data == halves(std::vector<uint16_t>(32, fp16_from_whole(sum))));
+  for (unsigned atom = 0; atom < 8; ++atom) {
+    CHECK(memory(bench, atom % 4 * 64 + atom / 4 * 0x100000, 64) ==
+          halves(std::vector<uint16_t>(32, fp16_from_whole(sums[atom]))));
+  }
+  CHECK(bench.violations().empty());
+}
+
+TEST_CASE("without anybody who adds, updates are refused") {
+  HbmSpec spec;
+  spec.updates = Updates::none;
   HbmFixture bench(spec);
   const size_t id = bench.update(0, std::vector<uint8_t>(64, 1), 0);
   bench.run();

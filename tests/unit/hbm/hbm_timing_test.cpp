@@ -150,6 +150,47 @@ TEST_CASE("op-and-stores over four bank groups keep the channel's full rate", "[
   CHECK(spacing_x100(bench.log) == 200);
 }
 
+TEST_CASE("an atomic unit reads, waits for the data and its adder, and writes", "[T3-NMC-07]") {
+  HbmSpec spec = one_channel("t3");
+  spec.updates = Updates::controller;
+  spec.atomic_cycles = 9;
+  HbmFixture bench(spec);
+  const uint64_t address = bench.hbm->mapping().address_of(0, 0, 5);
+  bench.read(address + 64, 64, 0);
+  const size_t update = bench.update(address, std::vector<uint8_t>(64), 1000 * kCycle);
+  const size_t behind = bench.read(address, 64, 1001 * kCycle);  // Waits for the sum.
+  bench.run();
+  const std::vector<uint64_t> reads = bench.log.cycles_of(DramCommand::read);
+  const std::vector<uint64_t> writes = bench.log.cycles_of(DramCommand::write);
+  REQUIRE(reads.size() == 3);
+  REQUIRE(writes.size() == 1);
+  CHECK(reads[1] == 1000 + kFront);
+  CHECK(writes[0] == reads[1] + 14 + 2 + 9);  // CL, two bursts, adder.
+  CHECK(bench.log.cycles_of(DramCommand::update).empty());
+  CHECK(bench.done_cycle(update) > writes[0]);
+  CHECK(reads[2] > writes[0]);
+  CHECK(bench.done_cycle(behind) > bench.done_cycle(update));
+  CHECK(bench.violations().empty());
+}
+
+TEST_CASE("updates by atomic units take a read and a write each, half the rate at most",
+          "[T3-NMC-07]") {
+  HbmSpec spec = one_channel("t3");
+  spec.updates = Updates::controller;
+  HbmFixture bench(spec);
+  for (uint64_t i = 0; i < 4096; ++i) bench.update(i * 64, std::vector<uint8_t>(64), 10 * kCycle);
+  bench.run();
+  // Data bus: two atoms of two cycles an update. Turning the bus costs some; at least half is left.
+  CHECK(bench.log.all.back().cycle > 4096 * 4);
+  CHECK(bench.log.all.back().cycle < 4096 * 8);
+  CHECK(bench.statistic("channel0.busy_cycles") == 4096 * 4);
+  CHECK(bench.statistic("updates_read") == 4096);
+  CHECK(bench.statistic("updates_applied") == 4096);
+  CHECK(bench.statistic("read_atoms.other") == 4096);
+  CHECK(bench.statistic("write_atoms.other") == 4096);
+  CHECK(bench.violations().empty());
+}
+
 namespace {
 
 void check_stream(const std::string& timing, Operation operation) {
