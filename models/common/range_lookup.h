@@ -22,6 +22,7 @@ struct RangeEntry {
   bool update = false;   // Operation for tagged stores (and of its DMA): update instead of store.
   bool tracked = false;  // Tagged stores and arriving updates are counted by the Tracker.
   AllocationClass allocation = AllocationClass::cached;
+  uint16_t id_shift = 0;   // Added to the tile ids of tagged stores (remote).
   uint64_t peer_base = 0;  // 48-bit address that `base` becomes in the peer (remote, dma).
 };
 

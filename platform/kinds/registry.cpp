@@ -2,6 +2,7 @@
 // The list of kinds; a new one is a line here.
 #include "platform/kinds/all_reduce/all_reduce_kind.h"
 #include "platform/kinds/collective/collective_kind.h"
+#include "platform/kinds/delivered_gemm/delivered_gemm_kind.h"
 #include "platform/kinds/gathered_gemm/gathered_gemm_kind.h"
 #include "platform/kinds/graph/graph_kind.h"
 #include "platform/kinds/interference/interference_kind.h"
@@ -32,7 +33,7 @@ std::vector<std::shared_ptr<WorkloadKind>> workload_kinds() {
           std::make_shared<TenantsKind>(),      std::make_shared<OneSidedKind>(),
           std::make_shared<ShmemKind>(),        std::make_shared<JacobiKind>(),
           std::make_shared<AllReduceKind>(),    std::make_shared<OpenShmemKind>(),
-          std::make_shared<LoadedKind>()};
+          std::make_shared<LoadedKind>(),       std::make_shared<DeliveredGemmKind>()};
 }
 
 }  // namespace stretto

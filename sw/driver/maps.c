@@ -41,7 +41,8 @@ static stretto_status_t map_tiles(stretto_client_t* client, stretto_stream_t* st
                                       .tile_count = map->tile_count,
                                       .block_tiles = (uint16_t)map->block_tiles,
                                       .updates = (uint8_t)map->updates,
-                                      .allocation = (uint8_t)map->allocation};
+                                      .allocation = (uint8_t)map->allocation,
+                                      .id_shift = map->id_shift};
   return driver_submit(client, stream, &packet);
 }
 

@@ -140,6 +140,8 @@ void RangeTable::commit(unsigned index) {
   entry.update = (flags & RANGE_TABLE_ENTRY_FLAGS_UPDATE_MASK) != 0;
   entry.tracked = (flags & RANGE_TABLE_ENTRY_FLAGS_TRACKED_MASK) != 0;
   entry.allocation = static_cast<AllocationClass>(allocation);
+  entry.id_shift =
+      static_cast<uint16_t>(STRETTO_FIELD_GET(flags, RANGE_TABLE_ENTRY_FLAGS_ID_SHIFT));
   entry.peer_base = registers_[RANGE_TABLE_ENTRY_PEER_BASE_OFFSET_AT(index)];
   rebuild();
   for (unsigned other = 0; other < highest_; ++other) {

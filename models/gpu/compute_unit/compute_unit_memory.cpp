@@ -214,6 +214,7 @@ ComputeUnit::Step ComputeUnit::issue_tile(Wavefront& wavefront, Group& group, un
     if (store && group.context->update) {
       if (entry->update) extension.operation = Operation::update;
       extension.tracked = entry->tracked;
+      extension.wg_id = static_cast<uint16_t>(extension.wg_id + entry->id_shift);
       if (entry->update || entry->tracked) extension.allocation = AllocationClass::uncached;
     }
     if (streaming && extension.allocation == AllocationClass::cached) {

@@ -55,7 +55,8 @@ static fw_result_t write_entry(const range_table_t* table, uint32_t index, const
                    STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_KIND, range->kind) |
                    STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_UPDATE, range->update) |
                    STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_TRACKED, range->tracked) |
-                   STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_ALLOCATION, range->allocation));
+                   STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_ALLOCATION, range->allocation) |
+                   STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_ID_SHIFT, range->id_shift));
   const uint64_t status = mmio_read64(table->base + RANGE_TABLE_STATUS_OFFSET);
   const uint64_t events =
       status & (RANGE_TABLE_STATUS_OVERLAP_MASK | RANGE_TABLE_STATUS_BAD_ENTRY_MASK);

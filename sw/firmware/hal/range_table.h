@@ -32,6 +32,7 @@ typedef struct range {
   bool update;
   bool tracked;
   uint64_t peer_base;  // Kinds remote and dma.
+  uint16_t id_shift;   // Kind remote.
 } range_t;
 
 FW_MUST_CHECK fw_result_t range_table_init(range_table_t* table);

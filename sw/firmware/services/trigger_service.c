@@ -115,6 +115,9 @@ static fw_result_t add_tiles(trigger_service_t* service, range_t range, uint64_t
   range.row_bytes = (uint64_t)(min_u32(tiles->column_end * o->tile_n, o->n) - first_column) * bytes;
   range.pitch = o->pitch;
   range.peer_base = range.kind == RANGE_LOCAL ? 0 : peer_base + offset;
+  const uint64_t size = (uint64_t)(range.rows - 1) * range.pitch + range.row_bytes;
+  if (range.kind == RANGE_REMOTE && !in_peer_memory(range.peer_base, size, service->shared->gpu_id))
+    return STRETTO_ERROR_UNMAPPED;
   return range_table_add(&service->ranges, &range);
 }
 
@@ -216,14 +219,18 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
                              uint32_t flags, const stretto_map_t* map) {
   const stretto_output_config_t* o = &service->output;
   const bool tracked = operation == STRETTO_OP_DMA_MAP || (flags & STRETTO_MAP_TRACKED) != 0;
+  const bool remote = operation == STRETTO_OP_REMOTE_MAP;
+  const bool arrival = (flags & STRETTO_MAP_ARRIVAL) != 0;
   if (service->tiles == 0) return STRETTO_ERROR_STATE;
   if (map->tile_count == 0) return STRETTO_ERROR_ARGUMENT;
   if (map->first_tile >= service->tiles || map->tile_count > service->tiles - map->first_tile)
     return STRETTO_ERROR_UNMAPPED;
-  if (operation != STRETTO_OP_REMOTE_MAP && tracked && map->updates != o->updates)
+  if ((arrival && !(remote && tracked)) || (map->id_shift != 0 && !remote))
     return STRETTO_ERROR_ARGUMENT;
+  if ((!remote || arrival) && tracked && map->updates != o->updates) return STRETTO_ERROR_ARGUMENT;
   const uint64_t size = (uint64_t)(o->m - 1) * o->pitch + (uint64_t)o->n * element_bytes(o);
-  if (operation != STRETTO_OP_LOCAL_MAP &&
+  // The tiles of a remote map may lie elsewhere in the peer's array (add_tiles).
+  if (operation == STRETTO_OP_DMA_MAP &&
       !in_peer_memory(map->peer_base, size, service->shared->gpu_id)) {
     return STRETTO_ERROR_UNMAPPED;
   }
@@ -246,20 +253,20 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
   if (events && service->events) return STRETTO_ERROR_TABLE_FULL;
   const tile_run_t untracked_before = service->untracked;
   tile_run_t untracked = untracked_before;
-  if (operation == STRETTO_OP_REMOTE_MAP && !join_runs(service, map, &untracked))
-    return STRETTO_ERROR_TABLE_FULL;
+  if (remote && !arrival && !join_runs(service, map, &untracked)) return STRETTO_ERROR_TABLE_FULL;
 
   const range_t range = {.kind = operation == STRETTO_OP_LOCAL_MAP    ? RANGE_LOCAL
                                  : operation == STRETTO_OP_REMOTE_MAP ? RANGE_REMOTE
                                                                       : RANGE_DMA,
                          .allocation = map->allocation,
                          .update = (flags & STRETTO_MAP_UPDATE) != 0,
-                         .tracked = tracked};
+                         .tracked = tracked,
+                         .id_shift = map->id_shift};
   // The DMA table and the Tracker first: an update may arrive as soon as stores find their range.
   const uint32_t ranges_before = service->ranges.used;
   const uint32_t regions_before = service->regions;
   fw_result_t result = STRETTO_OK;
-  if (operation == STRETTO_OP_REMOTE_MAP) {
+  if (remote && !arrival) {
     result = set_untracked(service, untracked);
   } else if (events) {
     result = set_events(service, map->first_tile, map->tile_count);
@@ -323,9 +330,10 @@ fw_result_t trigger_service_map(trigger_service_t* service, stretto_operation_t 
   if (service == NULL || map == NULL || map->allocation > STRETTO_ALLOCATION_SHARED)
     return STRETTO_ERROR_ARGUMENT;
   if ((flags & ~(STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED | STRETTO_MAP_EVENT |
-                 STRETTO_MAP_READY)) != 0)
+                 STRETTO_MAP_READY | STRETTO_MAP_ARRIVAL)) != 0)
     return STRETTO_ERROR_ARGUMENT;
-  if ((flags & (STRETTO_MAP_EVENT | STRETTO_MAP_READY)) != 0 && (flags & STRETTO_MAP_TILES) == 0)
+  if ((flags & (STRETTO_MAP_EVENT | STRETTO_MAP_READY | STRETTO_MAP_ARRIVAL)) != 0 &&
+      (flags & STRETTO_MAP_TILES) == 0)
     return STRETTO_ERROR_ARGUMENT;
   return (flags & STRETTO_MAP_TILES) != 0 ? map_tiles(service, operation, flags, map)
                                           : map_rectangle(service, operation, flags, map);

@@ -211,7 +211,8 @@ typedef struct stretto_map {
   uint8_t updates;       // DMA_MAP, tracked LOCAL_MAP: updates per element; must be those of the
                          // configuration.
   uint8_t allocation;    // STRETTO_ALLOCATION_*.
-  uint32_t reserved;
+  uint16_t id_shift;  // REMOTE_MAP, tiles: from their ids here to those at the peer, modulo 65536.
+  uint16_t reserved;
 } stretto_map_t;
 
 #define STRETTO_ALLOCATION_CACHED 0
@@ -228,11 +229,14 @@ typedef struct stretto_map {
 //             region; one map an output; a collective wait does not wait for them
 //   READY     DMA_MAP, tiles: they are complete already and leave at once, in the order of ids, for
 //             the peer's Tracker to count; may name tiles of other maps, once a peer
+//   ARRIVAL   REMOTE_MAP, tracked tiles: tiles of others arrive in their place and with their ids;
+//             they are counted like those of a tracked LOCAL_MAP
 #define STRETTO_MAP_TILES (1u << 0)
 #define STRETTO_MAP_UPDATE (1u << 1)
 #define STRETTO_MAP_TRACKED (1u << 2)
 #define STRETTO_MAP_EVENT (1u << 3)
 #define STRETTO_MAP_READY (1u << 4)
+#define STRETTO_MAP_ARRIVAL (1u << 5)
 
 typedef struct stretto_output_config {
   uint64_t base;   // Element (0, 0), in this GPU.

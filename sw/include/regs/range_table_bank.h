@@ -17,7 +17,7 @@ inline constexpr RegisterInfo kRangeTableRegisters[] = {
     {"entry_row_bytes", 0x4010, 256, 64, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffff},
     {"entry_rows", 0x4018, 256, 64, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
     {"entry_peer_base", 0x4020, 256, 64, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
-    {"entry_flags", 0x4028, 256, 64, 8, RegisterAccess::kReadWrite, 0x0, 0x7f},
+    {"entry_flags", 0x4028, 256, 64, 8, RegisterAccess::kReadWrite, 0x0, 0xffff007f},
 };
 inline constexpr RegisterValue kRangeTableEntryFlagsKindValues[] = {
     {"local", 0},

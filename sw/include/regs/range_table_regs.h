@@ -93,5 +93,7 @@
 #define RANGE_TABLE_ENTRY_FLAGS_ALLOCATION_UNCACHED 2
 #define RANGE_TABLE_ENTRY_FLAGS_ALLOCATION_SHARED 3
 #define RANGE_TABLE_ENTRY_FLAGS_ALLOCATION_MAX 3
+#define RANGE_TABLE_ENTRY_FLAGS_ID_SHIFT_SHIFT 16  // Kind remote: added, modulo 65536, to the id of the tile that a tagged store carries, for the Tracker of the peer.
+#define RANGE_TABLE_ENTRY_FLAGS_ID_SHIFT_MASK 0xffff0000
 
 #endif  // STRETTO_SW_INCLUDE_REGS_RANGE_TABLE_REGS_H_

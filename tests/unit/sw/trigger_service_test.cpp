@@ -164,6 +164,43 @@ TEST_CASE("a remote map that the range table refuses leaves the untracked tiles 
   CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_UNTRACKED_OFFSET) == uint64_t{3} << 32);
 }
 
+TEST_CASE("tiles that arrive in the place of those that leave are tracked, with the peer's ids",
+          "[T3-A2A-01]") {
+  Firmware f;
+  configure(f);
+  const uint32_t flags = STRETTO_MAP_TILES | STRETTO_MAP_TRACKED | STRETTO_MAP_ARRIVAL;
+  stretto_map_t map = tiles(9, 3);
+  // At the peer these are tiles 3 .. 5: two tile rows further up.
+  map.peer_base = kPeer + kOutput - 2 * 128 * kPitch;
+  map.id_shift = static_cast<uint16_t>(3 - 9);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags, &map) == STRETTO_OK);
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_PEER_BASE_OFFSET, 0) ==
+        kPeer + kOutput + 128 * kPitch);
+  // Valid, remote, tracked, uncached, shifted by 65530.
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_FLAGS_OFFSET, 0) ==
+        (1 | 1 << 1 | 1 << 4 | 2 << 5 | uint64_t{0xFFFA} << 16));
+  CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_UNTRACKED_OFFSET) == 0);
+  CHECK(f.trigger.regions == 1);  // Counts what arrives.
+  CHECK(f.device.at(STRETTO_DMA_BASE + DMA_REGION_PEER_OFFSET) == 0);
+  CHECK(f.device.at(STRETTO_DMA_BASE + DMA_REGION_RANGE_OFFSET) == (9 | uint64_t{3} << 32));
+
+  map = tiles(0, 3);
+  map.peer_base = kPeer - 128 * kPitch;  // Would begin below the peer's memory.
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags, &map) ==
+        STRETTO_ERROR_UNMAPPED);
+  CHECK(f.trigger.regions == 1);
+  map = tiles(0, 3);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags, &map) ==
+        STRETTO_ERROR_ARGUMENT);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags & ~STRETTO_MAP_TRACKED,
+                            &map) == STRETTO_ERROR_ARGUMENT);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags & ~STRETTO_MAP_TILES, &map) ==
+        STRETTO_ERROR_ARGUMENT);
+  map.id_shift = 3;
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, STRETTO_MAP_TILES | STRETTO_MAP_TRACKED,
+                            &map) == STRETTO_ERROR_ARGUMENT);
+}
+
 TEST_CASE("the own chunk has a region that only counts completion", "[T3-FUSE-04]") {
   Firmware f;
   configure(f);
