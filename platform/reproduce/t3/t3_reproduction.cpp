@@ -91,10 +91,13 @@ struct Simulation {
   std::vector<std::string> serves;  // Cases whose result it is.
   std::string mode;
   bool full = false;
-  unsigned cus = 0;  // 0: the machine's.
+  unsigned cus = 0;      // 0: the machine's.
+  bool atomics = false;  // Controllers add instead of near-bank ALUs.
   std::string folder = "";
-  // "gemm-72cu".
-  std::string key() const { return cus == 0 ? mode : fmt::format("{}-{}cu", mode, cus); }
+  // "gemm-72cu", "t3-mca-atomics".
+  std::string key() const {
+    return (cus == 0 ? mode : fmt::format("{}-{}cu", mode, cus)) + (atomics ? "-atomics" : "");
+  }
 };
 
 // Other numbers of compute units: shares of 80 (Fig 6), and twice as many (Fig 20).
@@ -116,6 +119,14 @@ bool wants_units(const T3Case& one, const OtherUnits& other) {
   if (one.layer != "op" && one.layer != "fc2") return false;
   return other.partition ? one.tp == 8 : !one.large();
 }
+
+// Of each model the layer that communication bounds most and one that products do (7.4).
+bool adds_by_atomics(const T3Case& one) {
+  return !one.large() && (one.layer == "op" || one.layer == "fc2");
+}
+
+// On linked GPUs, so small that all of them are simulated (7.1).
+constexpr const char* kDirectModes[] = {"direct", "t3"};
 
 // Reduce-scatters on four GPUs, 6 to 192 MB (5.1.1): 3072 columns of two bytes.
 constexpr uint32_t kSweepColumns = 3072;
@@ -145,6 +156,7 @@ class T3Reproduction {
       run.mode = one.mode;
       run.machine = one.machine;
       if (!one.full) run.sets.push_back("sim.mirror=true");
+      if (one.atomics) run.sets.push_back("hbm.updates=controller");
       if (one.cus != 0) run.sets.push_back(fmt::format("gpu.cus={}", one.cus));
       campaign_.add(std::move(run));
     }
@@ -225,6 +237,8 @@ class T3Reproduction {
           if (wants(other.mode) && wants_units(case_of(name), other))
             add(machine, name, other.mode, own_.full, other.cus);
         }
+        if (wants("t3-mca") && adds_by_atomics(case_of(name)))
+          add(machine, name, "t3-mca", own_.full, 0, true);
       }
     }
     if (own_.full || !own_.modes.empty()) return;
@@ -256,6 +270,14 @@ class T3Reproduction {
                        .sets = {"roofline.operators=" + operator_list(model), "roofline.warm=0"}});
     }
     if (!own_.cases.empty()) return;
+    for (const char* mode : kDirectModes) {
+      add_to_campaign({.folder = direct_folder(machine, mode),
+                       .title = fmt::format("{} direct reduce-scatter, {}", machine, mode),
+                       .workload = "t3/direct",
+                       .mode = mode,
+                       .machine = machine,
+                       .sets = {}});
+    }
     for (const uint32_t rows : kSweepRows) {
       add_to_campaign(
           {.folder = sweep_folder(machine, rows),
@@ -280,12 +302,15 @@ class T3Reproduction {
   static std::string operators_folder(const std::string& machine, const T3Model& model) {
     return folder_of(machine) + "/operators/" + model.name;
   }
+  static std::string direct_folder(const std::string& machine, const char* mode) {
+    return folder_of(machine) + "/direct/" + mode;
+  }
   static std::string sweep_folder(const std::string& machine, uint32_t rows) {
     return fmt::format("{}/reduce-scatter/{}mb", folder_of(machine), sweep_bytes(rows) >> 20);
   }
 
   void add(const std::string& machine, const std::string& name, const std::string& mode, bool full,
-           unsigned cus = 0) {
+           unsigned cus = 0, bool atomics = false) {
     std::string simulated = name;
     if (is_shared(mode)) {
       const std::vector<std::string> parts = split(name, '-');
@@ -298,7 +323,7 @@ class T3Reproduction {
         }
       }
     }
-    Simulation one{machine, simulated, {name}, mode, full, cus};
+    Simulation one{machine, simulated, {name}, mode, full, cus, atomics};
     one.folder = folder_of(machine) + "/" + simulated + "/" + one.key() + (full ? "-full" : "");
     simulations_.push_back(std::move(one));
   }
@@ -337,6 +362,17 @@ class T3Reproduction {
         if (result == nullptr) continue;
         for (const ResultValue& line : result->root().at("job").at("operators").items())
           model.us.push_back(line.at("us").number());
+      }
+      for (const char* mode : kDirectModes) {
+        const ResultFile* result = result_of(direct_folder(machine, mode));
+        if (result == nullptr) continue;
+        T3Run& run = results_[machine].direct.runs[mode];
+        run = {.total = result->time("total"),
+               .setup = result->time("setup"),
+               .init = result->time("init"),
+               .dram = {},
+               .gpus = result->gpus};
+        for (const char* key : kT3Traffic) run.dram[key] = result->dram(key);
       }
       for (size_t i = 0; i < std::size(kSweepRows); ++i) {
         const ResultFile* result = result_of(sweep_folder(machine, kSweepRows[i]));

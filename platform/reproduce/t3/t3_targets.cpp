@@ -471,6 +471,42 @@ Measured measure_r86(const All& all) {
           .range = {here.least, here.most}};
 }
 
+// 7.1. What a reduce-scatter moves besides the GEMM's stores, which are one an element and GPU.
+Measured measure_r92(const All& all) {
+  std::vector<std::string> missing;
+  for (const char* mode : {"direct", "t3"}) {
+    if (!all.direct.has({mode})) missing.push_back(all.direct.name + " " + mode);
+  }
+  if (!missing.empty()) throw MissingSimulations(missing);
+  const T3Run &direct = all.direct.run("direct"), &ring = all.direct.run("t3");
+  const double moved = direct.dram_bytes("rs_read") + direct.dram_bytes("rs_write");
+  // The ring gathers N - 1 chunks a GPU, that is N - 1 outputs in all.
+  const double output = direct.dram_bytes("ag_write") / double(direct.gpus - 1);
+  return trend(moved / 64,
+               moved == 0 && direct.dram_bytes("gemm_write") == output * double(direct.gpus),
+               fmt::format("layer {:.1f} us, ring {:.1f} us and {:.1f} MB", direct.layer() / 1e3,
+                           ring.layer() / 1e3,
+                           (ring.dram_bytes("rs_read") + ring.dram_bytes("rs_write")) / 1e6));
+}
+
+// 7.4. "Without significant loss": within 5 %, as the closest band of targets/README.md.
+bool by_atomics(const T3Case& one) {
+  return small(one) && (one.layer == "op" || one.layer == "fc2");
+}
+Measured measure_r93(const All& all) {
+  const Cases cases = select(all, by_atomics, {"t3-mca", "t3-mca-atomics"});
+  const auto kept = [](const T3Case& c) {
+    return c.run("t3-mca").layer() / c.run("t3-mca-atomics").layer();
+  };
+  const T3Case* least =
+      *std::min_element(cases.begin(), cases.end(),
+                        [&](const T3Case* a, const T3Case* b) { return kept(*a) < kept(*b); });
+  const double value = geomean(cases, kept);
+  return trend(value, value >= 0.95,
+               fmt::format("speed of what near-bank ALUs give; least {:.3f}, {}", kept(*least),
+                           least->name));
+}
+
 enum class Over { geomean, mean, largest };
 enum class Unit { as_is, percent_above_1 };
 
@@ -554,15 +590,14 @@ constexpr OwnRecipe kOwnRecipes[] = {
     {"T3-R36", measure_r36}, {"T3-R37", measure_r37}, {"T3-R42", measure_r42},
     {"T3-R43", measure_r43}, {"T3-R44", measure_r44}, {"T3-R45", measure_r45},
     {"T3-R52", measure_r52}, {"T3-R53", measure_r53}, {"T3-R54", measure_r54},
-    {"T3-R69", measure_r69}, {"T3-R70", measure_r70},
+    {"T3-R69", measure_r69}, {"T3-R70", measure_r70}, {"T3-R92", measure_r92},
+    {"T3-R93", measure_r93},
 };
 
 const Unjudged kUnjudged[] = {
     {"T3-R13", {.not_judged = "the paper gives no sizes of its models of 1 and 10 T parameters"}},
     {"T3-R15", {.not_judged = "quoted from prior work"}},
     {"T3-R26", {.not_judged = "quoted from prior work"}},
-    {"T3-R92", {.not_run = "no workload fuses a GEMM with a direct reduce-scatter"}},
-    {"T3-R93", {.not_run = "updates are those of near-bank ALUs; there are none by atomics"}},
     {"T3-R94", {.not_judged = "compares properties of designs; nothing to simulate"}},
 };
 

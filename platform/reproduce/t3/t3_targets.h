@@ -26,6 +26,7 @@ struct T3Results {
   std::vector<T3Case> cases;
   std::vector<T3Model> models = {};
   std::vector<T3Transfer> sweep = {};
+  T3Case direct = {.name = "linked GPUs"};  // Modes direct and t3.
 };
 
 // All ids that are published, in the order of the table.

@@ -156,6 +156,36 @@ TEST_CASE("twice the compute units are compared by the speed-ups of their layers
   CHECK_FALSE(measure_t3("T3-R90", results).holds);  // 1.44 is less than 1.5.
 }
 
+// 7.1, 7.4.
+TEST_CASE("a direct reduce-scatter moves nothing itself, and atomics keep the speed") {
+  auto results = closed_forms();
+  CHECK(measure_t3("T3-R92", results).needs == "linked GPUs direct and 1 more");
+  T3Run direct, ring;
+  direct.gpus = ring.gpus = 4;
+  direct.total = ring.total = 1'000'000;
+  direct.dram = {{"gemm_write", 4000}, {"rs_read", 0}, {"rs_write", 0}, {"ag_write", 3000}};
+  ring.dram = {{"gemm_write", 3000}, {"rs_read", 2000}, {"rs_write", 3000}, {"ag_write", 3000}};
+  results.direct.runs = {{"direct", direct}, {"t3", ring}};
+  CHECK(*measure_t3("T3-R92", results).value == 0);
+  CHECK(measure_t3("T3-R92", results).holds);
+  results.direct.runs["direct"].dram["rs_read"] = 64;
+  CHECK(*measure_t3("T3-R92", results).value == 1);
+  CHECK_FALSE(measure_t3("T3-R92", results).holds);
+  results.direct.runs["direct"] = direct;
+  results.direct.runs["direct"].dram["gemm_write"] = 5000;  // Something is stored twice.
+  CHECK_FALSE(measure_t3("T3-R92", results).holds);
+
+  CHECK(measure_t3("T3-R93", results).needs.find("t3-mca-atomics") != std::string::npos);
+  for (T3Case& one : results.cases) {
+    one.runs["t3-mca-atomics"] = one.run("t3-mca");
+    one.runs["t3-mca-atomics"].total = 2'100'000;
+  }
+  CHECK(*measure_t3("T3-R93", results).value == Approx(20. / 21));
+  CHECK(measure_t3("T3-R93", results).holds);
+  for (T3Case& one : results.cases) one.runs["t3-mca-atomics"].total = 2'200'000;
+  CHECK_FALSE(measure_t3("T3-R93", results).holds);
+}
+
 // Fig 14: its times are in no text.
 TEST_CASE("a sweep of reduce-scatters is shown and not judged") {
   auto results = closed_forms();
