@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/fabric/topology.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace stretto {
@@ -117,14 +118,32 @@ uint8_t ClusterWiring::node_at(unsigned server, unsigned port) const {
   return port < gpus ? node_of(server * gpus + port) : static_cast<uint8_t>(kNicNode + server);
 }
 
-// What is at a port of the server's switch has one link, which leads to all others there.
+// As a machine of these GPUs alone has them, without its PCIe.
+RouterSpec ClusterWiring::links_of(unsigned server, unsigned gpu_of_server) const {
+  if (peers == PeerLinks::none || gpu_of_server >= gpus) return {};
+  RouterSpec spec = peers == PeerLinks::ring ? ring(gpu_of_server, gpus, link, pcie)
+                                             : fully_connected(gpu_of_server, gpus, link, pcie);
+  spec.ports.pop_back();
+  spec.routes.pop_back();
+  const uint8_t first = static_cast<uint8_t>(server * gpus);
+  for (PortSpec& port : spec.ports) port.peer_node = static_cast<uint8_t>(port.peer_node + first);
+  for (auto& [node, port] : spec.routes) node = static_cast<uint8_t>(node + first);
+  return spec;
+}
+
+// What is at a port of the server's switch has a link there, which leads to all others.
 RouterSpec ClusterWiring::end(unsigned server, unsigned port) const {
   assert(server < servers && servers <= kMaxServers);
-  RouterSpec spec;
+  RouterSpec spec = links_of(server, port);
+  const std::vector<std::pair<uint8_t, uint8_t>> linked = spec.routes;
+  const uint8_t to_switch = static_cast<uint8_t>(spec.ports.size());
   spec.ports.push_back(
       {static_cast<uint8_t>(kServerSwitchNode + server), static_cast<uint8_t>(port), pcie});
   for (unsigned other = 0; other < gpus + 2; ++other) {
-    if (other != port) spec.routes.emplace_back(node_at(server, other), 0);
+    const uint8_t node = node_at(server, other);
+    const bool is_linked = std::any_of(linked.begin(), linked.end(),
+                                       [node](const auto& route) { return route.first == node; });
+    if (other != port && !is_linked) spec.routes.emplace_back(node, to_switch);
   }
   return spec;
 }
@@ -138,7 +157,8 @@ RouterSpec ClusterWiring::nic(unsigned server) const { return end(server, gpus +
 RouterSpec ClusterWiring::server_switch(unsigned server) const {
   RouterSpec spec;
   for (unsigned port = 0; port < gpus + 2; ++port) {
-    spec.ports.push_back({node_at(server, port), 0, pcie});
+    const size_t links = links_of(server, port).ports.size();
+    spec.ports.push_back({node_at(server, port), static_cast<uint8_t>(links), pcie});
     spec.routes.emplace_back(node_at(server, port), static_cast<uint8_t>(port));
   }
   return spec;

@@ -52,14 +52,20 @@ RouterSpec switch_of(unsigned gpus, const LinkSpec& link, bool host, unsigned ca
 RouterSpec host_direct(const LinkSpec& pcie, const std::vector<uint8_t>& ports);
 RouterSpec host_switched(unsigned gpus, const LinkSpec& pcie, unsigned cards = 0);
 
+// Links between the GPUs of a server.
+enum class PeerLinks : uint8_t { none, ring, fully_connected };
+
 // Servers, each with `gpus` GPUs, a host and a NIC on a PCIe switch of its own; their NICs meet at a
 // network switch (kSwitchNode). Server s has GPUs s * gpus .. and its own node 0xFF. Nothing has a
-// route to a node of another server: only what a NIC sends gets there.
+// route to a node of another server: only what a NIC sends gets there. Ports of a GPU are its links
+// to peers, if there are any, then PCIe, over which it reaches all that it has no link to.
 struct ClusterWiring {
   unsigned servers;
   unsigned gpus;  // Of a server.
   LinkSpec pcie;
   LinkSpec network;
+  PeerLinks peers = PeerLinks::none;
+  LinkSpec link = {};  // Of these.
 
   RouterSpec gpu(unsigned server, unsigned gpu_of_server) const;
   RouterSpec nic(unsigned server) const;
@@ -71,6 +77,7 @@ struct ClusterWiring {
   RouterSpec network_switch() const;
 
  private:
+  RouterSpec links_of(unsigned server, unsigned gpu_of_server) const;
   RouterSpec end(unsigned server, unsigned port) const;
   uint8_t node_at(unsigned server, unsigned port) const;
 };

@@ -125,6 +125,12 @@ void describe(MachineSpec& spec, ParameterSet& set) {
               {"cluster", Topology::cluster}},
              "Links between GPUs; switch: one into a switch each; pcie_switch: none, peers and "
              "host share PCIe; cluster: servers, in each peers, host and NIC share PCIe.");
+  set.choice("server_links", spec.server_links,
+             {{"none", PeerLinks::none},
+              {"ring", PeerLinks::ring},
+              {"fully_connected", PeerLinks::fully_connected}},
+             "Links between the GPUs of a server (topology cluster), beside PCIe; GPUs without a "
+             "link to each other meet there.");
   set.group("gpu", spec.gpu);
   set.group("sampled", spec.sampled);
   set.group("l2", spec.l2);
@@ -147,8 +153,11 @@ void describe(MachineSpec& spec, ParameterSet& set) {
 
 uint32_t lookahead_ns(const MachineSpec& spec) {
   const uint32_t pcie = spec.pcie.latency_ns;
-  if (spec.has_network()) return std::min(spec.network.latency_ns, pcie);
-  return spec.gpus > 1 && spec.has_gpu_links() ? std::min(spec.link.latency_ns, pcie) : pcie;
+  uint32_t least = pcie;
+  if (spec.has_network()) least = std::min(least, spec.network.latency_ns);
+  if (spec.gpus_of_server() > 1 && spec.has_gpu_links())
+    least = std::min(least, spec.link.latency_ns);
+  return least;
 }
 
 void check_machine(const MachineSpec& spec) {
@@ -162,6 +171,8 @@ void check_machine(const MachineSpec& spec) {
     throw UserError("service_core: " + wrong);
   if (spec.servers > 1 && !spec.has_network())
     throw UserError("servers (" + std::to_string(spec.servers) + ") needs topology cluster");
+  if (spec.server_links != PeerLinks::none && !spec.has_network())
+    throw UserError("server_links needs topology cluster: others have links of their own");
   if (spec.gpus % spec.servers != 0) {
     throw UserError("gpus (" + std::to_string(spec.gpus) + ") must be a multiple of servers (" +
                     std::to_string(spec.servers) + "): each has as many");

@@ -14,6 +14,7 @@
 #include "models/dma/dma_spec.h"
 #include "models/fabric/link_spec.h"
 #include "models/fabric/switch.h"
+#include "models/fabric/topology.h"
 #include "models/gpu/base/gpu_spec.h"
 #include "models/hbm/hbm_spec.h"
 #include "models/host/host.h"
@@ -86,6 +87,7 @@ struct MachineSpec {
   uint32_t gpus = 8;  // Of all servers.
   uint32_t servers = 1;
   Topology topology = Topology::ring;
+  PeerLinks server_links = PeerLinks::none;  // Of a cluster.
   GpuSpec gpu;
   SampledSpec sampled;
   L2Spec l2;
@@ -108,7 +110,8 @@ struct MachineSpec {
   // What the topology means; machine/wiring.h has the links themselves.
   // Between GPUs, beside PCIe.
   bool has_gpu_links() const {
-    return topology != Topology::pcie_switch && topology != Topology::cluster;
+    if (topology == Topology::cluster) return server_links != PeerLinks::none;
+    return topology != Topology::pcie_switch;
   }
   bool has_network() const { return topology == Topology::cluster; }
   // Server s has the GPUs from s * gpus_of_server() on.

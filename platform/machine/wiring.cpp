@@ -7,7 +7,8 @@ namespace stretto {
 
 ClusterWiring cluster_wiring(const MachineSpec& spec) {
   assert(spec.has_network());
-  return {spec.servers, spec.gpus_of_server(), spec.pcie, spec.network};
+  return {spec.servers, spec.gpus_of_server(), spec.pcie,
+          spec.network, spec.server_links,     spec.link};
 }
 
 std::string of_server(const MachineSpec& spec, const std::string& name, unsigned server) {

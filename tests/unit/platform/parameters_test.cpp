@@ -238,6 +238,9 @@ TEST_CASE("servers need a network, GPUs for each, and a NIC that has the faults"
   CHECK(contains(complaint(cluster + "servers: 33\n"), "allowed: integer 1..32"));
   CHECK(contains(complaint(cluster + "fault: {nic_server: 8}\n"), "must be below servers (8)"));
   CHECK(contains(complaint(cluster + "card: {count: 1}\n"), "needs topology pcie_switch"));
+  CHECK(contains(complaint(cluster + "server_links: switch\n"), "none|ring|fully_connected"));
+  CHECK(contains(complaint("extends: t3\nserver_links: ring\n"),
+                 "server_links needs topology cluster: others have links of their own"));
   CHECK(contains(complaint(cluster + "nic: {mtu_bytes: 1000}\n"), "256|512|1024|2048|4096"));
   CHECK(contains(complaint(cluster + "nic: {mtu: 256}\n"), "nearest: nic.mtu_bytes"));
   CHECK(contains(complaint(cluster + "nic: {window_packets: 15}\n"),
@@ -260,6 +263,13 @@ TEST_CASE("GPUs of a cluster lie in servers in their order, and are linked withi
   CHECK(lookahead_ns(spec) == 120);
   spec.network.latency_ns = 500;
   CHECK(lookahead_ns(spec) == 300);
+  CHECK_FALSE(spec.has_gpu_links());
+  spec.link.latency_ns = 200;
+  CHECK(lookahead_ns(spec) == 300);  // There is none.
+  spec.server_links = PeerLinks::ring;
+  CHECK(spec.has_gpu_links());
+  CHECK(lookahead_ns(spec) == 200);
+  CHECK_FALSE(spec.are_linked(1, 2));
 }
 
 TEST_CASE("what is shown of a machine is a machine file with the same values") {
