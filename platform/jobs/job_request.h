@@ -50,7 +50,23 @@ struct JobRequest {
     const std::vector<uint32_t>& b = other.share.gpus;
     return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
   }
+  bool has_common_server(const JobRequest& other) const {
+    return std::any_of(share.gpus.begin(), share.gpus.end(), [&](uint32_t gpu) {
+      return other.rank_in(spec.server_of(gpu)) != other.ranks();
+    });
+  }
   uint32_t ranks() const { return static_cast<uint32_t>(share.gpus.size()); }
+  // Of its first GPU in a server; ranks() if it has none there.
+  uint32_t rank_in(uint32_t server) const {
+    const auto found = std::find_if(share.gpus.begin(), share.gpus.end(),
+                                    [&](uint32_t gpu) { return spec.server_of(gpu) == server; });
+    return static_cast<uint32_t>(found - share.gpus.begin());
+  }
+  // The server of which the rank is the first; spec.servers if it is of none.
+  uint32_t server_led_by(uint32_t rank) const {
+    const uint32_t server = spec.server_of(share.gpus[rank]);
+    return rank_in(server) == rank ? server : spec.servers;
+  }
   // Its name in results: one of several has a number, as they may be equal.
   std::string name() const {
     return (place.empty() ? "" : "job " + std::to_string(share.number) + ", ") + "workload " +

@@ -84,17 +84,20 @@ void drop_idle(std::vector<JobRequest>& jobs) {
     for (const JobRequest& b : jobs) a.share.has_company |= &a != &b && a.has_common_gpu(b);
 }
 
-// What a GPU has once only goes to one job.
+// What a GPU, or a server, has once only goes to one job.
 void check_claims(const std::vector<JobRequest>& jobs) {
   for (const JobRequest& a : jobs) {
     const std::vector<std::string> claims = a.kind->claims(a);
     for (const JobRequest& b : jobs) {
-      if (&a == &b || !a.has_common_gpu(b)) continue;
+      if (&a == &b) continue;
       const std::vector<std::string> others = b.kind->claims(b);
       for (const std::string& claim : claims) {
         if (std::find(others.begin(), others.end(), claim) == others.end()) continue;
-        throw UserError(a.subject() + " needs " + claim + " to itself, but shares GPUs with " +
-                        b.name() + ", which needs it too; give them other GPUs");
+        const bool of_server = claim == kNetworkInterface;
+        if (!(of_server ? a.has_common_server(b) : a.has_common_gpu(b))) continue;
+        throw UserError(a.subject() + " needs " + claim + " to itself, but shares " +
+                        (of_server ? "servers" : "GPUs") + " with " + b.name() +
+                        ", which needs it too" + (of_server ? "" : "; give them other GPUs"));
       }
     }
   }

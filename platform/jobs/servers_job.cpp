@@ -47,9 +47,7 @@ uint64_t ServersJob::host_words() const {
          kWords;
 }
 
-uint32_t ServersJob::server_of(uint32_t rank) const {
-  return rank % spec_.gpus_of_server() == 0 ? rank / spec_.gpus_of_server() : servers();
-}
+uint32_t ServersJob::server_of(uint32_t rank) const { return request_.server_led_by(rank); }
 
 void ServersJob::audit_service(uint32_t server, AuditSink& sink) const {
   plans_[server].audit(memory(server), begun_[server].operations, begun_[server].ids.size(), sink);
@@ -64,15 +62,20 @@ double ServersJob::span_us(const std::vector<shmem_span_t>& spans) {
   return end > begin ? static_cast<double>(end - begin) / 1e3 : 0;
 }
 
-void check_servers(const JobRequest& request, uint32_t least) {
+void check_servers(const JobRequest& request, uint32_t least, uint32_t most) {
   const MachineSpec& spec = request.spec;
-  if (!spec.has_network() || spec.servers < least)
-    throw UserError(fmt::format(
-        "{}: needs topology=cluster and servers of {} to {}; it has {} server{}", request.subject(),
-        least, kMaxServers, spec.servers, spec.has_network() ? "" : " without a network"));
-  if (request.ranks() != spec.gpus)
-    throw UserError(fmt::format("{}: needs all GPUs of the machine ({}), gpus names {}",
-                                request.subject(), spec.gpus, request.ranks()));
+  if (!spec.has_network() || spec.servers < least || spec.servers > most) {
+    const std::string servers =
+        least == most ? fmt::format("={}", least) : fmt::format(" of {} to {}", least, most);
+    throw UserError(fmt::format("{}: needs topology=cluster and servers{}; it has {} server{}",
+                                request.subject(), servers, spec.servers,
+                                spec.has_network() ? "" : " without a network"));
+  }
+  for (uint32_t server = 0; server < spec.servers; ++server) {
+    if (request.rank_in(server) == request.ranks())
+      throw UserError(fmt::format("{}: needs a GPU of each server; gpus names none of server {}",
+                                  request.subject(), server));
+  }
 }
 
 }  // namespace stretto

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job whose kernels, or host programs, communicate between servers: of each the first GPU, what
-// lies there, and what the NICs have begun.
+// A job whose kernels, or host programs, communicate between servers: of each the job's first GPU,
+// what lies there, and what the NICs have begun.
 #ifndef STRETTO_PLATFORM_JOBS_SERVERS_JOB_H_
 #define STRETTO_PLATFORM_JOBS_SERVERS_JOB_H_
 
@@ -31,7 +31,7 @@ class ServersJob : public Job, public NicWatcher {
   // 0: there is none.
   virtual uint64_t heap_of(uint32_t server) const { return plans_[server].heap; }
   uint32_t servers() const { return spec_.servers; }
-  uint32_t rank_of(uint32_t server) const { return server * spec_.gpus_of_server(); }
+  uint32_t rank_of(uint32_t server) const { return request_.rank_in(server); }
   MemoryImage& memory(uint32_t server) const { return *memories_[rank_of(server)]; }
   // Words of its own in the host memory of each server, 4096 bytes; behind them that of the cluster.
   uint64_t host_words() const;
@@ -66,8 +66,8 @@ class ServersJob : public Job, public NicWatcher {
   std::vector<Begun> begun_;  // For the service, by server.
 };
 
-// Throws UserError unless the machine has that many servers, and the job all of its GPUs.
-void check_servers(const JobRequest& request, uint32_t least);
+// Throws UserError unless the machine has that many servers, and the job a GPU of each.
+void check_servers(const JobRequest& request, uint32_t least, uint32_t most = kMaxServers);
 
 }  // namespace stretto
 

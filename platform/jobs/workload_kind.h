@@ -35,6 +35,7 @@ inline constexpr const char* kTracker = "the Tracker";
 inline constexpr const char* kRequestRing = "the request ring";
 inline constexpr const char* kArbiter = "the memory arbiter";
 inline constexpr const char* kPersist = "what is set aside of the L2";
+inline constexpr const char* kNetworkInterface = "the network interface";  // Of a server.
 inline constexpr const char* kSchedule = "the schedule of the command processor";
 
 class WorkloadKind {
@@ -61,7 +62,8 @@ class WorkloadKind {
   // naming the file if a kernel ELF that the mode needs would not load. Builds nothing. What info()
   // says has been checked.
   virtual void check(const JobRequest& request) const = 0;
-  // What of each of its GPUs no other job may have, in words: "the request ring".
+  // What of each of its GPUs, or of their servers, no other job may have, in words: "the request
+  // ring".
   virtual std::vector<std::string> claims(const JobRequest& request) const {
     (void)request;
     return {};

@@ -330,7 +330,7 @@ void AllReduceKind::check(const JobRequest& request) const {
 }
 
 std::vector<std::string> AllReduceKind::claims(const JobRequest&) const {
-  return {"the network interface"};
+  return {kNetworkInterface};
 }
 
 std::vector<std::string> AllReduceKind::kernel_files(const JobRequest&) const {

@@ -348,9 +348,7 @@ void JacobiKind::check(const JobRequest& request) const {
                "the grid", plan.arrays_bytes, "jacobi.rows or columns");
 }
 
-std::vector<std::string> JacobiKind::claims(const JobRequest&) const {
-  return {"the network interface"};
-}
+std::vector<std::string> JacobiKind::claims(const JobRequest&) const { return {kNetworkInterface}; }
 
 std::vector<std::string> JacobiKind::kernel_files(const JobRequest&) const {
   return {kernel_path(kernels.empty() ? kFile : kernels)};

@@ -257,10 +257,7 @@ std::map<std::string, uint64_t> LoadedKind::shape() const {
 
 void LoadedKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
-  if (!spec.has_network() || spec.servers != kServers)
-    throw UserError(fmt::format("{}: needs topology=cluster and servers=2; it has {} server{}",
-                                request.subject(), spec.servers,
-                                spec.has_network() ? "" : " without a network"));
+  check_servers(request, kServers, kServers);
   const uint32_t room = spec.gpu.cus * spec.gpu.workgroup_slots;
   if (work_groups > room)
     throw UserError(fmt::format(
@@ -277,9 +274,7 @@ void LoadedKind::check(const JobRequest& request) const {
       "the heap", heap, "loaded.bytes or work_groups");
 }
 
-std::vector<std::string> LoadedKind::claims(const JobRequest&) const {
-  return {"the network interface"};
-}
+std::vector<std::string> LoadedKind::claims(const JobRequest&) const { return {kNetworkInterface}; }
 
 std::vector<std::string> LoadedKind::kernel_files(const JobRequest&) const {
   return {kernel_path("shmem_probe")};

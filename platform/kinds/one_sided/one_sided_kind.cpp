@@ -14,6 +14,7 @@
 #include "platform/jobs/contents.h"
 #include "platform/jobs/nic_watcher.h"
 #include "platform/jobs/operands.h"
+#include "platform/jobs/servers_job.h"
 #include "platform/jobs/shmem_plan.h"
 #include "platform/kinds/one_sided/operation_log.h"
 #include "sw/apps/shmem/one_sided.h"
@@ -150,8 +151,8 @@ class OneSidedJob final : public Job, public NicWatcher {
   }
 
   void audit(uint32_t rank, AuditSink& sink) const override {
-    if (rank % spec_.gpus_of_server() != 0) return;
-    const uint32_t server = rank / spec_.gpus_of_server();
+    const uint32_t server = request_.server_led_by(rank);
+    if (server == servers_) return;
     uint64_t asked = 0, latencies = 0, known = 0;
     for (const Actor& actor : actors_) {
       if (actor.server != server) continue;
@@ -233,7 +234,7 @@ class OneSidedJob final : public Job, public NicWatcher {
 
   static double us(Time time) { return static_cast<double>(time) / kMicrosecond; }
   // The GPU of a server whose memory is used: its first.
-  uint32_t rank_of(uint32_t server) const { return server * spec_.gpus_of_server(); }
+  uint32_t rank_of(uint32_t server) const { return request_.rank_in(server); }
   uint64_t host_memory() const {
     return uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT |
            STRETTO_HOST_JOB_OFFSET(request_.share.number);
@@ -241,7 +242,8 @@ class OneSidedJob final : public Job, public NicWatcher {
   uint64_t heap_base(uint32_t server) const {
     if (by_kernels_) return devices_[server].shmem.heap;
     if (kind_.memory == OneSidedMemory::host) return host_memory() + kHostHeap;
-    return stretto_gpu_address(rank_of(server), rounded(request_.share.memory_begin, kPage));
+    return stretto_gpu_address(request_.share.gpus[rank_of(server)],
+                               rounded(request_.share.memory_begin, kPage));
   }
 
   // Where what is read begins: a heap of kernels has words of barriers before.
@@ -528,13 +530,7 @@ std::map<std::string, uint64_t> OneSidedKind::shape() const {
 
 void OneSidedKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
-  if (!spec.has_network() || spec.servers < 2)
-    throw UserError(fmt::format(
-        "{}: needs topology=cluster and servers of 2 to {}; it has {} server{}", request.subject(),
-        kMaxServers, spec.servers, spec.has_network() ? "" : " without a network"));
-  if (request.ranks() != spec.gpus)
-    throw UserError(fmt::format("{}: needs all GPUs of the machine ({}), gpus names {}",
-                                request.subject(), spec.gpus, request.ranks()));
+  check_servers(request, 2);
   const HeapPlan heap(*this, spec.servers);
   if (by_kernels(request.mode)) {
     if (memory != OneSidedMemory::gpu)
@@ -556,7 +552,7 @@ void OneSidedKind::check(const JobRequest& request) const {
 }
 
 std::vector<std::string> OneSidedKind::claims(const JobRequest&) const {
-  return {"the network interface"};
+  return {kNetworkInterface};
 }
 
 std::vector<std::string> OneSidedKind::kernel_files(const JobRequest& request) const {

@@ -300,7 +300,7 @@ void OpenShmemKind::check(const JobRequest& request) const {
 }
 
 std::vector<std::string> OpenShmemKind::claims(const JobRequest&) const {
-  return {"the network interface"};
+  return {kNetworkInterface};
 }
 
 std::vector<std::string> OpenShmemKind::kernel_files(const JobRequest&) const {

@@ -145,7 +145,7 @@ void ProgramKind::check(const JobRequest& request) const {
 }
 
 std::vector<std::string> ProgramKind::claims(const JobRequest& request) const {
-  if (spans_servers(request.mode)) return {"the network interface"};
+  if (spans_servers(request.mode)) return {kNetworkInterface};
   return runtime_claims(request.mode);
 }
 

@@ -12,6 +12,7 @@
 #include "platform/jobs/contents.h"
 #include "platform/jobs/nic_watcher.h"
 #include "platform/jobs/operands.h"
+#include "platform/jobs/servers_job.h"
 #include "platform/jobs/shmem_plan.h"
 #include "sw/include/formats/nic.h"
 #include "sw/kernels/shmem_exchange.h"
@@ -114,8 +115,8 @@ class ShmemJob final : public Job, public NicWatcher {
   }
 
   void audit(uint32_t rank, AuditSink& sink) const override {
-    if (rank % spec_.gpus_of_server() != 0) return;
-    const uint32_t pe = rank / spec_.gpus_of_server();
+    const uint32_t pe = request_.server_led_by(rank);
+    if (pe == servers_) return;
     plans_[pe].audit(memory(pe), begun_[pe], ids_[pe].size(), sink);
   }
 
@@ -148,7 +149,7 @@ class ShmemJob final : public Job, public NicWatcher {
 
  private:
   // The GPU of a server whose memory is used: its first.
-  uint32_t rank_of(uint32_t server) const { return server * spec_.gpus_of_server(); }
+  uint32_t rank_of(uint32_t server) const { return request_.rank_in(server); }
   MemoryImage& memory(uint32_t pe) const { return *memories_[rank_of(pe)]; }
 
   void plan(uint32_t pe) {
@@ -309,14 +310,7 @@ std::map<std::string, uint64_t> ShmemKind::shape() const {
 
 void ShmemKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
-  const uint32_t least = program == ShmemProgram::litmus ? 3 : 2;
-  if (!spec.has_network() || spec.servers < least)
-    throw UserError(fmt::format(
-        "{}: needs topology=cluster and servers of {} to {}; it has {} server{}", request.subject(),
-        least, kMaxServers, spec.servers, spec.has_network() ? "" : " without a network"));
-  if (request.ranks() != spec.gpus)
-    throw UserError(fmt::format("{}: needs all GPUs of the machine ({}), gpus names {}",
-                                request.subject(), spec.gpus, request.ranks()));
+  check_servers(request, program == ShmemProgram::litmus ? 3 : 2);
   const uint32_t room = spec.gpu.cus * spec.gpu.workgroup_slots;
   if (work_groups > room)
     throw UserError(
@@ -331,9 +325,7 @@ void ShmemKind::check(const JobRequest& request) const {
                "the heap", data.total, "shmem.bytes or work_groups");
 }
 
-std::vector<std::string> ShmemKind::claims(const JobRequest&) const {
-  return {"the network interface"};
-}
+std::vector<std::string> ShmemKind::claims(const JobRequest&) const { return {kNetworkInterface}; }
 
 std::vector<std::string> ShmemKind::kernel_files(const JobRequest&) const {
   return {kernel_path(kFile)};
