@@ -51,8 +51,9 @@ machines=(
   "--mode compnet-nolock --set l2.bytes=131072 --set program.poll_rounds=1"
   "--mode dgpu --set program.threads=4"
   "--mode dgpu-host --set network.bandwidth_mb_s=3000"
+  "--mode apu"
 )
-each=$(((rounds + 4) / 5))
+each=$(((rounds + 5) / 6))
 for machine in "${machines[@]}"; do
   read -ra options <<<"$machine"
   play "$scratch/whole.elf" $each "${options[@]}" >>"$scratch/all"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Random programs over shmem.h against a sequential reference of the memory model (tests/system/programs/shmem_random.c):
-# what each load, get and atomic sees, and all words at the end, on five machines in four modes.
+# what each load, get and atomic sees, and all words at the end, on six machines in five modes.
 #
 #   bash tests/shmem_random.sh [--programs N] [--seed S] [--machine M] [--firmware FILE]
 #
@@ -37,16 +37,17 @@ machines=(
   "--mode dgpu --set gpus=2 --set servers=2 --set program.threads=3"
   "--mode dgpu-host --set gpus=3 --set servers=3 --set program.poll_rounds=1"
   "--mode compnet --set gpus=4 --set servers=4 --set network.bandwidth_mb_s=3000 --set nic.mtu_bytes=256"
+  "--mode apu --set gpus=3 --set servers=3"
 )
-[[ $programs =~ ^[1-9][0-9]*$ && $seed =~ ^[0-9]+$ && ($only == "" || $only =~ ^[0-4]$) ]] ||
-  { echo "shmem_random.sh: numbers; --machine 0 to 4" >&2; exit 2; }
+[[ $programs =~ ^[1-9][0-9]*$ && $seed =~ ^[0-9]+$ && ($only == "" || $only =~ ^[0-5]$) ]] ||
+  { echo "shmem_random.sh: numbers; --machine 0 to 5" >&2; exit 2; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 bash "$build/stretto-kernel" -e random_operations -o "$scratch/random.elf" tests/system/programs/shmem_random_kernel.c
 cc -O1 -shared -fPIC -I. -Isw/include -o "$scratch/random.so" tests/system/programs/shmem_random.c
 echo "seed $seed"
-for m in ${only:-0 1 2 3 4}; do
-  count=$([ -n "$only" ] && echo "$programs" || echo $(((programs + 4 - m) / 5)))
+for m in ${only:-0 1 2 3 4 5}; do
+  count=$([ -n "$only" ] && echo "$programs" || echo $(((programs + 5 - m) / 6)))
   [ "$count" -gt 0 ] || continue
   read -ra options <<<"${machines[m]}"
   if ! "$build/stretto" run "$scratch/random.so" --machine compnet --impl all=model "${options[@]}" "${firmware[@]}" \

@@ -43,6 +43,13 @@ inline LinkSpec pcie_defaults() {
           .max_read_request_bytes = 512};
 }
 
+// Between a host and a GPU on one die. Unsourced (CN-U13: 60 to 100 ns through a directory, CN-R35's
+// text names none); its bandwidth keeps nobody waiting for entries of 64 B.
+inline LinkSpec coherent_defaults() {
+  return {
+      .bandwidth_mb_s = 38'400, .latency_ns = 80, .header_bytes = 8, .completion_header_bytes = 8};
+}
+
 inline void describe(LinkSpec& spec, ParameterSet& set) {
   set.number("bandwidth_mb_s", spec.bandwidth_mb_s, 1, 10'000'000,
              "Bandwidth of one direction in MB/s.");

@@ -18,6 +18,15 @@ void add_pcie(RouterSpec& spec, unsigned gpu, const LinkSpec& pcie) {
   spec.routes.emplace_back(kHostNode, port);
 }
 
+// A node that had a way gets a port of its own.
+void lead(RouterSpec& spec, uint8_t node, const PortSpec& port) {
+  const auto route = std::find_if(spec.routes.begin(), spec.routes.end(),
+                                  [node](const auto& one) { return one.first == node; });
+  assert(route != spec.routes.end());
+  route->second = static_cast<uint8_t>(spec.ports.size());
+  spec.ports.push_back(port);
+}
+
 }  // namespace
 
 RouterSpec ring(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpec& pcie) {
@@ -149,9 +158,20 @@ RouterSpec ClusterWiring::end(unsigned server, unsigned port) const {
 }
 
 RouterSpec ClusterWiring::gpu(unsigned server, unsigned gpu_of_server) const {
-  return end(server, gpu_of_server);
+  RouterSpec spec = end(server, gpu_of_server);
+  if (coherent)
+    lead(spec, kHostNode, {kHostNode, static_cast<uint8_t>(1 + gpu_of_server), *coherent});
+  return spec;
 }
-RouterSpec ClusterWiring::host(unsigned server) const { return end(server, gpus); }
+RouterSpec ClusterWiring::host(unsigned server) const {
+  RouterSpec spec = end(server, gpus);
+  for (unsigned gpu = 0; gpu < gpus && coherent; ++gpu) {
+    const size_t links = links_of(server, gpu).ports.size();
+    lead(spec, node_at(server, gpu),
+         {node_at(server, gpu), static_cast<uint8_t>(links + 1), *coherent});
+  }
+  return spec;
+}
 RouterSpec ClusterWiring::nic(unsigned server) const { return end(server, gpus + 1); }
 
 RouterSpec ClusterWiring::server_switch(unsigned server) const {

@@ -5,6 +5,7 @@
 #define STRETTO_MODELS_FABRIC_TOPOLOGY_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,8 @@ enum class PeerLinks : uint8_t { none, ring, fully_connected };
 // network switch (kSwitchNode). Server s has GPUs s * gpus .. and its own node 0xFF. Nothing has a
 // route to a node of another server: only what a NIC sends gets there. Ports of a GPU are its links
 // to peers, if there are any, then PCIe, over which it reaches all that it has no link to.
+// With `coherent` GPUs and host of a server share a die, and have a link each to each other beside
+// PCIe, which the NIC is on.
 struct ClusterWiring {
   unsigned servers;
   unsigned gpus;  // Of a server.
@@ -66,10 +69,11 @@ struct ClusterWiring {
   LinkSpec network;
   PeerLinks peers = PeerLinks::none;
   LinkSpec link = {};  // Of these.
+  std::optional<LinkSpec> coherent = std::nullopt;
 
   RouterSpec gpu(unsigned server, unsigned gpu_of_server) const;
   RouterSpec nic(unsigned server) const;
-  RouterSpec host(unsigned server) const;
+  RouterSpec host(unsigned server) const;  // The link to the switch first, then those to GPUs.
   // Ports: its GPUs, then the host, then the NIC.
   RouterSpec server_switch(unsigned server) const;
   // The NIC's other link: its port 1 to port `server` of the network switch.

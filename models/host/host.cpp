@@ -416,8 +416,10 @@ Host::Host(sc_core::sc_module_name name, const HostSpec& spec, const RouterSpec&
     links_.push_back(std::make_unique<Link>(port));
   }
   for (const auto& [node, link] : wiring.routes) {
-    links_[link]->shared =
-        links_[link]->shared || std::count(routes_.begin(), routes_.end(), link) != 0;
+    // A switch behind which others are that GPUs are not: they read, and answers take turns.
+    links_[link]->shared = links_[link]->shared ||
+                           std::count(routes_.begin(), routes_.end(), link) != 0 ||
+                           (links_[link]->port.to_switch() && links_.size() > 1);
     routes_[node] = link;
     if (node <= STRETTO_MAX_GPUS) nodes_ = std::max<uint64_t>(nodes_, node);
   }
@@ -704,17 +706,20 @@ std::vector<std::string> Host::waiting_on() const {
 }
 
 void audit_pcie(const Host& host, const std::vector<const Router*>& routers, AuditSink& sink) {
-  for (unsigned gpu = 0; gpu < routers.size(); ++gpu) {
+  for (size_t i = 0; i < host.links(); ++i) {
+    if (host.link(i).to_switch()) continue;
+    const unsigned gpu = host.link(i).peer_node - 1u;
     const Router& router = *routers[gpu];
     const LinkPort::Counters& port = router.port(router.ports() - 1).counters();
     sink.set_where("pcie" + std::to_string(gpu));
-    sink.equal("link bytes sent = received", host.bytes_sent(gpu), port.bytes_received);
-    sink.equal("link bytes sent = received", port.bytes_sent, host.bytes_received(gpu));
+    sink.equal("link bytes sent = received", host.bytes_sent(i), port.bytes_received);
+    sink.equal("link bytes sent = received", port.bytes_sent, host.bytes_received(i));
   }
 }
 
 void audit_pcie(const Host& host, const Switch& crossbar, AuditSink& sink) {
   for (size_t i = 0; i < host.links(); ++i) {
+    if (!host.link(i).to_switch()) continue;
     const Switch::Counters& other = crossbar.counters(host.link(i).peer_port);
     sink.set_where(host.basename() + (".pcie" + std::to_string(i)));
     sink.equal("link bytes sent = received", host.bytes_sent(i), other.bytes_in);

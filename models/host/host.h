@@ -153,7 +153,8 @@ class HostCore final : public sc_core::sc_module {
   // Reads 1 to 8 bytes of device memory over PCIe, behind the writes before it; waits for them.
   // CheckError: there is no memory. UserError: there is no device.
   uint64_t load_device(uint64_t address, unsigned bytes);
-  // Bytes of host memory, now: after all that devices have written by now.
+  // Bytes of host memory, now: after all that devices have written by now. Also for programs that
+  // charge what they compute.
   void peek(uint64_t address, void* data, uint64_t bytes);
   void poke(uint64_t address, const void* data, uint64_t bytes);
   // No device changes host memory before.

@@ -113,6 +113,35 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
            "A framework's callback thread runs on the core of its polling thread (GD-CDRV-03).");
 }
 
+void describe(HostComputeSpec& spec, ParameterSet& set) {
+  // Skylake: two additions of 256 bits a cycle (A. Fog, instruction tables).
+  set.number("operations_per_cycle", spec.operations_per_cycle, 1, 1'024,
+             "FP32 operations that a core of the host does in a cycle of service_core.mhz.");
+  // ComP-Net's Table 1: 8 channels of DDR4-2400, 8 B each. What no program surpasses.
+  set.number("memory_mb_s", spec.memory_mb_s, 1, 10'000'000, "Memory, of all cores together.");
+  // D. Lemire, "Memory-level parallelism", 2019: about ten lines under way, 9 GB/s.
+  set.number("core_memory_mb_s", spec.core_memory_mb_s, 1, 10'000'000, "Memory, of one core.");
+  // Intel 64 optimization manual, Skylake: 32 at most, about 18 sustained.
+  set.number("cache_bytes_per_cycle", spec.cache_bytes_per_cycle, 1, 1'024,
+             "Third cache (service_core.l3_kib), of a core.");
+  // Unsourced.
+  set.number("parallel_ns", spec.parallel_ns, 0, 1'000'000,
+             "Begin and end of a loop in which all cores take part.");
+}
+
+void describe(EnergySpec& spec, ParameterSet& set) {
+  // ARM Cortex-A9, hard macro for speed, TSMC 40G: two cores of 2 GHz with 32 KB caches take 1.9 W
+  // (heise.de/-788960). Two-wide, out of order, as ComP-Net's Table 1 has it.
+  set.number("hart_mw", spec.hart_mw, 1, 1'000'000,
+             "Power of a hart of the command processor that executes, mW.");
+  // Intel i7-6700K: four cores of 4 GHz and what is around them take 91 W (silentpcreview.com).
+  set.number("host_core_mw", spec.host_core_mw, 1, 10'000'000,
+             "Power of a core of the host that executes, at most, mW.");
+  // Unsourced; reproduce compnet prints 20, 50 and 80.
+  set.number("stall_percent", spec.stall_percent, 0, 100,
+             "Power of one that waits for memory or a bus, of what it takes when it executes.");
+}
+
 void describe(MachineSpec& spec, ParameterSet& set) {
   set.number("gpus", spec.gpus, 1, 32, "GPUs of the machine.");
   set.number("servers", spec.servers, 1, kMaxServers,
@@ -138,6 +167,11 @@ void describe(MachineSpec& spec, ParameterSet& set) {
   set.group("dma", spec.dma);
   set.group("link", spec.link);
   set.group("pcie", spec.pcie);
+  set.flag(
+      "coherent_host", spec.coherent_host,
+      "Host and GPUs of a server are on one die: their ways to each other are links `coherent`, "
+      "and not PCIe, where the NIC is (topology cluster).");
+  set.group("coherent", spec.coherent);
   set.group("switch", spec.switch_);
   set.group("nic", spec.nic);
   set.group("network", spec.network);
@@ -146,6 +180,8 @@ void describe(MachineSpec& spec, ParameterSet& set) {
   set.group("cp", spec.cp);
   set.group("host", spec.host);
   set.group("service_core", spec.service_core);
+  set.group("host_compute", spec.host_compute);
+  set.group("energy", spec.energy);
   set.group("software", spec.software);
   set.group("fault", spec.fault);
   set.group("sim", spec.sim);
@@ -155,6 +191,7 @@ uint32_t lookahead_ns(const MachineSpec& spec) {
   const uint32_t pcie = spec.pcie.latency_ns;
   uint32_t least = pcie;
   if (spec.has_network()) least = std::min(least, spec.network.latency_ns);
+  if (spec.coherent_host) least = std::min(least, spec.coherent.latency_ns);
   if (spec.gpus_of_server() > 1 && spec.has_gpu_links())
     least = std::min(least, spec.link.latency_ns);
   return least;
@@ -169,6 +206,8 @@ void check_machine(const MachineSpec& spec) {
         "gpu.executor=sampled needs sampled.bodies=FILE, a table that stretto characterise makes");
   if (const std::string wrong = spec.service_core.check(); !wrong.empty())
     throw UserError("service_core: " + wrong);
+  if (spec.coherent_host && !spec.has_network())
+    throw UserError("coherent_host=true needs topology cluster");
   if (spec.servers > 1 && !spec.has_network())
     throw UserError("servers (" + std::to_string(spec.servers) + ") needs topology cluster");
   if (spec.server_links != PeerLinks::none && !spec.has_network())

@@ -77,6 +77,22 @@ struct SoftwareSpec {
   bool callback_beside_polling = false;
 };
 
+// Programs of the host that compute with arrays (sw/apps/shmem/host_compute.h): a roofline.
+struct HostComputeSpec {
+  uint32_t operations_per_cycle = 16;
+  uint32_t memory_mb_s = 153'600;
+  uint32_t core_memory_mb_s = 9'000;
+  uint32_t cache_bytes_per_cycle = 18;
+  uint32_t parallel_ns = 2'000;
+};
+
+// Power of those who serve command queues, for reproduce/compnet; no model uses it.
+struct EnergySpec {
+  uint32_t hart_mw = 950;
+  uint32_t host_core_mw = 22'750;
+  uint32_t stall_percent = 50;
+};
+
 // Deliberate faults of the machine as a whole; those of a component are beside its parameters.
 struct FaultSpec {
   bool mca_inverted = false;
@@ -95,6 +111,8 @@ struct MachineSpec {
   DmaSpec dma;
   LinkSpec link;
   LinkSpec pcie = pcie_defaults();
+  bool coherent_host = false;
+  LinkSpec coherent = coherent_defaults();
   SwitchSpec switch_;
   NicSpec nic;
   LinkSpec network = network_defaults();
@@ -103,6 +121,8 @@ struct MachineSpec {
   CpSpec cp;
   HostSpec host;
   ServiceCoreSpec service_core;
+  HostComputeSpec host_compute;
+  EnergySpec energy;
   SoftwareSpec software;
   FaultSpec fault;
   SimSpec sim;
@@ -127,6 +147,8 @@ struct MachineSpec {
 };
 
 void describe(FaultSpec& spec, ParameterSet& set);
+void describe(HostComputeSpec& spec, ParameterSet& set);
+void describe(EnergySpec& spec, ParameterSet& set);
 void describe(SimSpec& spec, ParameterSet& set);
 void describe(SoftwareSpec& spec, ParameterSet& set);
 void describe(MachineSpec& spec, ParameterSet& set);

@@ -54,6 +54,12 @@ stretto_host_ops_t host_ops(HostCore& core) {
   ops.read = [](void* context, uint64_t address, void* data, uint64_t bytes) {
     core_of(context).read(address, data, bytes);
   };
+  ops.peek = [](void* context, uint64_t address, void* data, uint64_t bytes) {
+    core_of(context).peek(address, data, bytes);
+  };
+  ops.poke = [](void* context, uint64_t address, const void* data, uint64_t bytes) {
+    core_of(context).poke(address, data, bytes);
+  };
   ops.charge_cpu_ns = [](void* context, uint64_t nanoseconds) {
     core_of(context).charge_ns(nanoseconds);
   };

@@ -209,6 +209,10 @@ void prepare_workload(RunOptions& options, Machine& machine, const Workload& wor
   }
   machine.load(options.machine.empty() ? workload.machine : options.machine);
   workload.configure(machine);
+  if (workload.kind != nullptr) {
+    const auto& needs = workload.kind->info().machine_of_mode;
+    if (const auto one = needs.find(options.mode); one != needs.end()) machine.set(one->second);
+  }
   // Not stamps: what the kind places itself.
   const bool own = workload.kind != nullptr && workload.kind->info().data.empty();
   if (options.data.empty()) options.data = own ? "own" : workload.data;

@@ -41,6 +41,41 @@ void ServersJob::add_service(Host& host, uint32_t server) {
     add_thread(host, fmt::format("service{}_{}", server, thread++), std::move(program));
 }
 
+void ServersJob::add_service(boost::json::object& details) const {
+  boost::json::array cores;
+  for (uint32_t server = 0; server < servers(); ++server)
+    for (const ServiceCore::Counters& one : plans_[server].cores())
+      cores.push_back(
+          boost::json::object{{"server", server},
+                              {"instructions", one.instructions},
+                              {"busy_us", static_cast<double>(one.busy) / kMicrosecond},
+                              {"waiting_us", static_cast<double>(one.waiting) / kMicrosecond},
+                              {"device_loads", one.device_loads},
+                              {"device_stores", one.device_stores}});
+  if (!cores.empty()) details["cores"] = std::move(cores);
+  details["energy"] = boost::json::object{{"hart_mw", spec_.energy.hart_mw},
+                                          {"host_core_mw", spec_.energy.host_core_mw},
+                                          {"stall_percent", spec_.energy.stall_percent}};
+}
+
+host_compute_t ServersJob::host_compute() const {
+  const HostComputeSpec& spec = spec_.host_compute;
+  return {.cores = spec_.host.cores,
+          .mhz = spec_.service_core.mhz,
+          .operations_per_cycle = spec.operations_per_cycle,
+          .memory_mb_s = spec.memory_mb_s,
+          .core_memory_mb_s = spec.core_memory_mb_s,
+          .cache_bytes_per_cycle = spec.cache_bytes_per_cycle,
+          .cache_bytes = uint64_t{spec_.service_core.l3_kib} << 10,
+          .parallel_ns = spec.parallel_ns};
+}
+
+// Behind the host memory of all jobs; a job between servers has all GPUs, so there is no other one.
+uint64_t ServersJob::host_arrays() {
+  return uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT |
+         STRETTO_HOST_JOB_OFFSET(STRETTO_MAX_JOBS);
+}
+
 uint64_t ServersJob::host_words() const {
   return (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT |
           STRETTO_HOST_JOB_OFFSET(request_.share.number)) +

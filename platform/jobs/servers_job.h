@@ -4,6 +4,7 @@
 #ifndef STRETTO_PLATFORM_JOBS_SERVERS_JOB_H_
 #define STRETTO_PLATFORM_JOBS_SERVERS_JOB_H_
 
+#include <boost/json.hpp>
 #include <cstdint>
 #include <string>
 #include <unordered_set>
@@ -14,6 +15,7 @@
 #include "platform/jobs/nic_watcher.h"
 #include "platform/jobs/operands.h"
 #include "platform/jobs/shmem_plan.h"
+#include "sw/apps/shmem/host_compute.h"
 
 namespace stretto {
 
@@ -44,8 +46,14 @@ class ServersJob : public Job, public NicWatcher {
   }
   // The server whose GPU is simulated rank `rank`, if it is the first of it; else servers().
   uint32_t server_of(uint32_t rank) const;
+  // What programs of mode `cpu` need, whose arrays lie in host memory from host_arrays() on.
+  host_compute_t host_compute() const;
+  static uint64_t host_arrays();
   // Threads of the host that serve queues; none where harts do.
   void add_service(Host& host, uint32_t server);
+  // What these have done, by server and thread, as `cores`, and what the machine says of the power
+  // of those who serve, as `energy`; nothing if no work-groups communicate.
+  void add_service(boost::json::object& details) const;
   // Laws of ShmemPlan.
   void audit_service(uint32_t server, AuditSink& sink) const;
   // From the first begin to the last end, microseconds.
@@ -65,6 +73,9 @@ class ServersJob : public Job, public NicWatcher {
   };
   std::vector<Begun> begun_;  // For the service, by server.
 };
+
+// Mode of kinds that can do without a GPU: programs of the host compute, with arrays in its memory.
+inline constexpr const char* kCpuMode = "cpu";
 
 // Throws UserError unless the machine has that many servers, and the job a GPU of each.
 void check_servers(const JobRequest& request, uint32_t least, uint32_t most = kMaxServers);

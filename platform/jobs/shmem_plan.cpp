@@ -38,6 +38,10 @@ uint32_t handle_flags(const JobRequest& request) {
   return request.mode == "compnet" ? 0 : STRETTO_SHMEM_NO_LOCK;
 }
 
+bool has_host_entries(const JobRequest& request) {
+  return request.mode == kDgpuHostMode || request.mode == kApuMode;
+}
+
 uint64_t host_memory(const JobRequest& request) {
   return uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT |
          STRETTO_HOST_JOB_OFFSET(request.share.number);
@@ -49,14 +53,19 @@ std::vector<std::pair<std::string, std::string>> shmem_modes() {
   return {{"compnet", "the command processor serves queues of work-groups and drives the NIC"},
           {kNoLockMode, "the same, and entries may leave the L2 before they are seen"},
           {kDgpuMode, "threads of the host do, which poll queues in GPU memory over PCIe"},
-          {kDgpuHostMode, "threads of the host do; entries go to host memory over PCIe"}};
+          {kDgpuHostMode, "threads of the host do; entries go to host memory over PCIe"},
+          {kApuMode, "likewise, where GPU and host are coherent on one die (coherent_host)"}};
 }
 
+std::map<std::string, std::string> shmem_machines() { return {{kApuMode, "coherent_host=true"}}; }
+
 bool is_served_by_host(const std::string& mode) {
-  return mode == kDgpuMode || mode == kDgpuHostMode;
+  return mode == kDgpuMode || mode == kDgpuHostMode || mode == kApuMode;
 }
 
 void check_service_threads(const JobRequest& request, uint32_t threads) {
+  if (request.mode == kApuMode && !request.spec.coherent_host)
+    throw UserError(fmt::format("{}: needs coherent_host=true", request.subject()));
   const bool by_host = is_served_by_host(request.mode);
   // A program has a core, too.
   const uint32_t most = by_host ? std::min(STRETTO_SHMEM_MAX_THREADS, request.spec.host.cores - 1)
@@ -92,7 +101,7 @@ stretto_runtime_network_t ShmemPlan::network(const JobRequest& request, uint32_t
   network.heap_bytes = heap_bytes;
   network.by_host = by_host_;
   network.service = by_host_ ? host_memory(request) + kServiceOffset : 0;
-  network.entries = request.mode == kDgpuHostMode ? host_memory(request) + kEntriesOffset : 0;
+  network.entries = has_host_entries(request) ? host_memory(request) + kEntriesOffset : 0;
   network.threads = threads;
   network.poll_rounds = poll_rounds;
   network.handle_flags = handle_flags(request);
@@ -128,7 +137,7 @@ void ShmemPlan::place(const JobRequest& request, uint32_t server, uint32_t rank,
   symmetric.queues = memory_plan_add(
       &list.memory, "command queues", uint64_t{work_groups} * STRETTO_SHMEM_QUEUE_BYTES,
       by_host_ ? STRETTO_ALLOCATION_UNCACHED : STRETTO_ALLOCATION_SHARED);
-  if (request.mode == kDgpuHostMode) symmetric.entries = host_memory(request) + kEntriesOffset;
+  if (has_host_entries(request)) symmetric.entries = host_memory(request) + kEntriesOffset;
   symmetric.queue_count = work_groups;
   symmetric.handle_flags = handle_flags(request);
   const uint64_t heap_bytes = (words + data_bytes + STRETTO_SHARED_ALIGNMENT - 1) /

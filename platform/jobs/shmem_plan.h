@@ -5,6 +5,7 @@
 #define STRETTO_PLATFORM_JOBS_SHMEM_PLAN_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,11 +25,15 @@ namespace stretto {
 inline constexpr const char* kNoLockMode = "compnet-nolock";
 inline constexpr const char* kDgpuMode = "dgpu";
 inline constexpr const char* kDgpuHostMode = "dgpu-host";
+inline constexpr const char* kApuMode = "apu";
 std::vector<std::pair<std::string, std::string>> shmem_modes();
+// What they need of the machine: KindInfo::machine_of_mode.
+std::map<std::string, std::string> shmem_machines();
 // Whether threads of the host serve the queues, and not harts of the command processor.
 bool is_served_by_host(const std::string& mode);
 
-// Throws UserError if the mode cannot have so many threads that serve.
+// Throws UserError if the mode cannot have so many threads that serve, or the machine has no host of
+// its kind.
 void check_service_threads(const JobRequest& request, uint32_t threads);
 
 struct ShmemPlan {

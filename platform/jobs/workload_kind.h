@@ -29,6 +29,8 @@ struct KindInfo {
   bool spans_servers =
       false;  // Its programs run on the host of each, see WorkloadKind::spans_servers().
   bool programs_arbiters = false;  // Its programs set the policy of the memory arbiters.
+  // What a mode needs of the machine, path=value; --set may say otherwise.
+  std::map<std::string, std::string> machine_of_mode = {};
 };
 
 inline constexpr const char* kTracker = "the Tracker";

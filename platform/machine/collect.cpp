@@ -193,11 +193,8 @@ void audit_wires(const MachineParts& parts, const std::vector<const Router*>& ro
   if (!parts.nics.empty()) audit_network(parts.nics, audit);
   for (const Host* const host : parts.hosts) {
     const SwitchNode* const behind = switch_at(parts, host->link(0).peer_node);
-    if (behind != nullptr) {
-      audit_pcie(*host, behind->crossbar, audit);
-    } else {
-      audit_pcie(*host, routers, audit);
-    }
+    if (behind != nullptr) audit_pcie(*host, behind->crossbar, audit);
+    audit_pcie(*host, routers, audit);
   }
 }
 

@@ -7,8 +7,13 @@ namespace stretto {
 
 ClusterWiring cluster_wiring(const MachineSpec& spec) {
   assert(spec.has_network());
-  return {spec.servers, spec.gpus_of_server(), spec.pcie,
-          spec.network, spec.server_links,     spec.link};
+  return {spec.servers,
+          spec.gpus_of_server(),
+          spec.pcie,
+          spec.network,
+          spec.server_links,
+          spec.link,
+          spec.coherent_host ? std::optional(spec.coherent) : std::nullopt};
 }
 
 std::string of_server(const MachineSpec& spec, const std::string& name, unsigned server) {

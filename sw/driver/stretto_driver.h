@@ -57,6 +57,10 @@ typedef struct stretto_host_ops {
   void (*write_from)(void* context, uint64_t address, uint64_t host_address, uint64_t bytes);
   // Copies bytes out of host memory.
   void (*read)(void* context, uint64_t address, void* data, uint64_t bytes);
+  // Bytes of host memory as they are now, at no CPU time: for programs that compute with them and
+  // charge what that costs (sw/apps/shmem/host_compute.h). Not used by the driver itself.
+  void (*peek)(void* context, uint64_t address, void* data, uint64_t bytes);
+  void (*poke)(void* context, uint64_t address, const void* data, uint64_t bytes);
   // Writes a 64-bit word of host memory.
   void (*store)(void* context, uint64_t address, uint64_t value);
   // Copies bytes into host memory. Not used by the driver itself.

@@ -6,11 +6,11 @@
 #include "sw/include/shmem.h"
 #include "sw/kernels/kernel.h"
 
-// A blocking put or get in its two halves, with what it takes.
+// A blocking operation in its two halves, with what it takes.
 KERNEL_INLINE void measure(shmem_ctx_t* ctx, const shmem_probe_arguments_t* g, uint64_t source,
                            uint64_t destination, uint64_t stamp) {
-  const uint64_t state = stretto_shmem_state(g->is_get ? STRETTO_SHMEM_GET : STRETTO_SHMEM_PUT,
-                                             STRETTO_SHMEM_BLOCKING, g->pe, ctx->work_group);
+  const uint64_t state =
+      stretto_shmem_state(g->operation, STRETTO_SHMEM_BLOCKING, g->pe, ctx->work_group);
   const uint64_t entry = ctx->written;
   const uint64_t call = tile_csr(TILE_CSR_CYCLE);
   tile_fence(TILE_SCOPE_SYSTEM);
@@ -41,8 +41,7 @@ void shmem_probe(void) {
   if (g->messages != 0) {
     const uint64_t begin = tile_csr(TILE_CSR_CYCLE);
     for (uint32_t i = 0; i < g->messages; ++i)
-      (void)shmem_do_(&ctx, g->is_get ? STRETTO_SHMEM_GET : STRETTO_SHMEM_PUT, 0, destination,
-                      source, g->bytes, 0, 0, 0, g->pe);
+      (void)shmem_do_(&ctx, g->operation, 0, destination, source, g->bytes, 0, 0, 0, g->pe);
     shmem_quiet_(&ctx);
     shmem_store_(stamp, begin);
     shmem_store_(stamp + 8, tile_csr(TILE_CSR_CYCLE));

@@ -18,7 +18,8 @@ typedef struct shmem_probe_stamp {
 
 // shmem_probe: each work-group puts or gets `bytes` of symmetric memory `rounds` times, one after
 // the other; then `messages` times, and waits for all. Work-group w uses what lies w x `stride`
-// behind the first one's.
+// behind the first one's. Operation STRETTO_SHMEM_QUIET: rounds of that, which the service answers
+// itself, as nothing is under way.
 typedef struct shmem_probe_arguments {
   stretto_shmem_handle_t shmem;
   uint64_t source;
@@ -27,7 +28,7 @@ typedef struct shmem_probe_arguments {
   uint64_t stride;
   uint64_t stamps;  // Of each work-group `rounds` shmem_probe_stamp_t, then clocks of begin and end
                     // of the messages.
-  uint32_t is_get;
+  uint32_t operation;  // STRETTO_SHMEM_PUT, GET or QUIET.
   uint32_t pe;
   uint32_t rounds;
   uint32_t messages;

@@ -12,7 +12,8 @@ using namespace stretto::test;
 namespace {
 
 const std::string kAllReduce = "compnet/all_reduce --impl all=model ";
-const char* const kModes[] = {"--mode compnet ", "--mode compnet-nolock ", "--mode inter-kernel "};
+const char* const kModes[] = {"--mode compnet ", "--mode compnet-nolock ", "--mode inter-kernel ",
+                              "--mode cpu "};
 
 std::string of(int servers, int bytes, int rings, int piece_bytes = 4096) {
   const std::string n = std::to_string(servers);
@@ -37,7 +38,7 @@ void fails(const std::string& arguments, const std::string& says) {
 }  // namespace
 
 TEST_CASE("arrays of any size are summed up between any number of servers, in every mode",
-          "[CN-AR-01][CN-AR-02]") {
+          "[CN-AR-01][CN-AR-02][CN-CPU-01]") {
   for (const std::string& size :
        {of(2, 4, 1), of(3, 40'004, 5), of(4, 262'144, 24), of(5, 12, 3), of(8, 100'000, 7, 1024)}) {
     for (const char* const mode : kModes) {
@@ -50,6 +51,25 @@ TEST_CASE("arrays of any size are summed up between any number of servers, in ev
 TEST_CASE("thirty-two servers") {
   run_correctly(kAllReduce + of(32, 1 << 18, 4) + kModes[0]);
   run_correctly(kAllReduce + of(32, 1 << 18, 4) + kModes[2]);
+  run_correctly(kAllReduce + of(32, 1 << 18, 4) + kModes[3]);
+}
+
+// The array and its copies have 8 MiB, which the third cache of 16 holds: 18 B a cycle of each core.
+TEST_CASE("a host adds as fast as its cores, cache and memory allow", "[CN-CPU-01]") {
+  const std::string base = kAllReduce + "--mode cpu " + of(2, 4 << 20, 1);
+  const auto us = [&](const std::string& more) {
+    return run_correctly(base + more).real("job.total_us");
+  };
+  const double adds = 3 * (2 << 20);  // Bytes that a server's block of 2 MiB moves.
+  const double usual = us("");
+  // Bytes x (1 / new rate - 1 / old rate), less 2 us of loops that all cores do.
+  CHECK(us("--set host_compute.cache_bytes_per_cycle=9") - usual ==
+        Approx(adds / (16 * 9 * 4e3) - adds / (16 * 18 * 4e3)).epsilon(0.01));
+  CHECK(us("--set host_compute.parallel_ns=12000") - usual == Approx(10).epsilon(0.01));
+  CHECK(us("--set service_core.l3_kib=4096") - usual ==
+        Approx(adds / 153'600 - adds / (16 * 18 * 4e3)).epsilon(0.01));
+  CHECK(us("--set host_compute.operations_per_cycle=1") - usual ==
+        Approx(adds / 12 / (16 * 4e3) - adds / (16 * 18 * 4e3)).epsilon(0.01));
 }
 
 TEST_CASE("the wire carries what the algorithm sends, at nearly its rate") {

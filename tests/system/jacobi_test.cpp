@@ -13,7 +13,8 @@ namespace {
 
 const std::string kJacobi = "compnet/jacobi --impl all=model ";
 const std::string kThree = kJacobi + "--set gpus=3 --set servers=3 --set jacobi.iterations=5 ";
-const char* const kModes[] = {"--mode compnet ", "--mode compnet-nolock ", "--mode inter-kernel "};
+const char* const kModes[] = {"--mode compnet ", "--mode compnet-nolock ", "--mode inter-kernel ",
+                              "--mode cpu "};
 
 std::string grid(int rows, int columns, int work_groups) {
   return "--set jacobi.rows=" + std::to_string(rows) +
@@ -36,7 +37,7 @@ void fails(const std::string& arguments, const std::string& says) {
 }  // namespace
 
 TEST_CASE("grids of any shape are relaxed as the reference does, in every mode",
-          "[CN-JAC-01][CN-JAC-02][CN-INTER-01]") {
+          "[CN-JAC-01][CN-JAC-02][CN-INTER-01][CN-CPU-01]") {
   for (const std::string& shape : {grid(101, 37, 5), grid(3, 1, 1), grid(40, 1025, 7)}) {
     CAPTURE(shape);
     const RunResult kernel = run_correctly(kThree + shape + kModes[0]);

@@ -23,13 +23,15 @@ TEST_CASE("480 work-groups that all wait are served, in each design",
   // Threads that load queues over PCIe serve worst, the more queues each has (CN-R32).
   const RunResult harts = run_correctly(kLoaded + "--set loaded.rounds=1"),
                   bus = run_correctly(kLoaded + "--mode dgpu --set loaded.rounds=1"),
-                  host = run_correctly(kLoaded + "--mode dgpu-host --set loaded.rounds=1");
-  for (const RunResult* run : {&harts, &bus, &host}) {
+                  host = run_correctly(kLoaded + "--mode dgpu-host --set loaded.rounds=1"),
+                  die = run_correctly(kLoaded + "--mode apu --set loaded.rounds=1");
+  for (const RunResult* run : {&harts, &bus, &host, &die}) {
     CHECK(run->at("job.operations").to_number<uint64_t>() == 480);
     CHECK(run->at("job.entries").to_number<uint64_t>() == 480 * 2);  // With the quiet at the end.
     CHECK(run->at("kernel_sha256") == harts.at("kernel_sha256"));
   }
   CHECK(blocking(bus, "span_us") > 2 * blocking(harts, "span_us"));
+  CHECK(blocking(die, "mean_us") < blocking(host, "mean_us"));
   const RunResult more =
       run_correctly(kLoaded + "--mode dgpu --set loaded.rounds=1 --set loaded.threads=8");
   CHECK(blocking(more, "span_us") < blocking(bus, "span_us") / 2);
@@ -50,6 +52,27 @@ TEST_CASE("queues are served in turn where the NIC's ring is full", "[CN-Q-06]")
   }
 }
 
+TEST_CASE("entries alone cost the NIC nothing, and less from host memory than from GPU memory",
+          "[CN-HOST-02][CN-HOST-03][CN-HOST-06]") {
+  const std::string entries = kLoaded + "--set gpu.cus=64 --set loaded.operation=none ";
+  const auto run = [&](const char* mode, int groups, int threads) {
+    return run_correctly(entries + "--mode " + mode +
+                         " --set loaded.work_groups=" + std::to_string(groups) +
+                         " --set loaded.threads=" + std::to_string(threads));
+  };
+  double before = 0;
+  for (const int groups : {1, 64, 512}) {
+    CAPTURE(groups);
+    const RunResult gpu = run("dgpu", groups, 1), host = run("dgpu-host", groups, 1);
+    CHECK(gpu.number("statistics.nic0.interface.operations_begun") ==
+          host.number("statistics.nic0.interface.operations_begun"));
+    CHECK(blocking(host, "mean_us") < blocking(gpu, "mean_us"));
+    CHECK(blocking(gpu, "mean_us") > before);
+    before = blocking(gpu, "mean_us");
+  }
+  CHECK(blocking(run("dgpu", 512, 8), "mean_us") < before / 4);
+}
+
 TEST_CASE("an operation of a loaded service costs the NIC one entry of 64 bytes", "[CN-Q-10]") {
   for (const char* const mode : {"--mode compnet ", "--mode dgpu-host "}) {
     CAPTURE(mode);
@@ -62,10 +85,11 @@ TEST_CASE("an operation of a loaded service costs the NIC one entry of 64 bytes"
 }
 
 TEST_CASE("puts of many work-groups arrive, and no way to make the run changes what comes out") {
-  for (const char* const mode : {"--mode compnet ", "--mode dgpu ", "--mode dgpu-host "}) {
+  for (const char* const mode :
+       {"--mode compnet ", "--mode dgpu ", "--mode dgpu-host ", "--mode apu "}) {
     CAPTURE(mode);
     const std::string puts = kLoaded + mode +
-                             "--set loaded.work_groups=24 --set loaded.is_get=false --set "
+                             "--set loaded.work_groups=24 --set loaded.operation=put --set "
                              "loaded.bytes=77 --set loaded.messages=3 ";
     const RunResult run = run_correctly(puts);
     const RunResult other = run_correctly(puts + "--set sim.window_ns=7 --set sim.threads=2");

@@ -166,9 +166,9 @@ TEST_CASE("harts that poll for nothing are no progress") {
 }
 
 TEST_CASE("threads of the host serve the same kernels, from GPU memory and from their own",
-          "[CN-HOST-01][CN-HOST-02][CN-HOST-03][CN-HOST-04]") {
+          "[CN-HOST-01][CN-HOST-02][CN-HOST-03][CN-HOST-04][CN-HOST-05]") {
   const RunResult by_harts = run_correctly(kExchange);
-  for (const char* const mode : {"--mode dgpu ", "--mode dgpu-host "}) {
+  for (const char* const mode : {"--mode dgpu ", "--mode dgpu-host ", "--mode apu "}) {
     CAPTURE(mode);
     const RunResult run = run_correctly(kExchange + mode);
     CHECK(run.at("kernel_sha256") == by_harts.at("kernel_sha256"));
@@ -217,6 +217,20 @@ TEST_CASE(
   CHECK(added("dgpu-host", "detect") == Approx(200).margin(20));
 }
 
+// An entry and what answers it cross the link once each, and no PCIe; the doorbell does not.
+TEST_CASE("GPU and host on one die meet on a link of their own", "[CN-HOST-05]") {
+  const auto ns = [](const std::string& more) {
+    const RunResult run = run_correctly(
+        "compnet/get --impl all=model --set one_sided.messages=0 --set one_sided.rounds=16 --set "
+        "one_sided.max_bytes=8 --mode apu " +
+        more);
+    return run.at("job.sizes").as_array()[0].at("latency_fs").to_number<double>() / 1e6;
+  };
+  const double usual = ns("");
+  CHECK(ns("--set coherent.latency_ns=180") - usual == Approx(2 * 100).margin(20));
+  CHECK(ns("--set pcie.latency_ns=135") - usual > 8 * 10);  // Where the NIC is, all the same.
+}
+
 TEST_CASE("threads of the host that poll for nothing are no progress") {
   namespace fs = std::filesystem;
   const std::string sw = STRETTO_BUILD_DIR "/sw";
@@ -255,5 +269,7 @@ TEST_CASE("what does not fit is refused in a line that says what does") {
           "3 threads cannot serve; harts of the command processor do: 1 to 2");
   refused("compnet/get --mode dgpu --set one_sided.threads=16",
           "16 threads cannot serve; one core of host.cores is the program's: 1 to 15");
+  refused("compnet/get --mode apu --set coherent_host=false", "needs coherent_host=true");
+  refused("t3/small --set coherent_host=true", "coherent_host=true needs topology cluster");
   refused("compnet/get --mode dgpu --set service_core.l1_kib=48", "service_core: l1_kib (48)");
 }

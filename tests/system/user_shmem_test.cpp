@@ -13,7 +13,7 @@ using namespace stretto::test;
 namespace {
 
 const std::string kPrograms[] = {"tokens", "histogram", "halo", "ticket_lock", "all_to_all"};
-const std::string kModes[] = {"compnet", "compnet-nolock", "dgpu", "dgpu-host"};
+const std::string kModes[] = {"compnet", "compnet-nolock", "dgpu", "dgpu-host", "apu"};
 
 // A program of `source` with kernels of shmem_five_kernel.c, on `servers` servers.
 class Program {

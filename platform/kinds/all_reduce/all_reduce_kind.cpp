@@ -21,6 +21,8 @@ namespace {
 constexpr const char* kInterKernel = "inter-kernel";
 constexpr const char* kFile = "all_reduce";
 
+bool is_by_programs(const std::string& mode) { return mode == kInterKernel || mode == kCpuMode; }
+
 // Numbers `2 index` and `2 index + 1` of what a server has, in [-1, 1) with 24 bits.
 void two_numbers(uint64_t seed, uint32_t server, uint64_t index, float* to) {
   const uint64_t word = content_word(seed, server, index);
@@ -45,10 +47,10 @@ struct Plan {
   uint64_t block_bytes = 0, share_bytes = 0, scratch_bytes = 0;
   uint64_t data_bytes = 0;  // Of all, in the heap.
 
-  Plan(const AllReduceKind& kind, uint32_t servers, bool is_launched)
+  Plan(const AllReduceKind& kind, uint32_t servers, bool by_programs)
       : block_bytes(all_reduce_part(kind.bytes, servers)),
         share_bytes(all_reduce_part(block_bytes, kind.rings)),
-        scratch_bytes(block_bytes * (is_launched ? servers - 1 : 2)),
+        scratch_bytes(block_bytes * (by_programs ? servers - 1 : 2)),
         data_bytes(array_bytes(servers) + scratch_bytes + kind.rings * sizeof(all_reduce_words_t)) {
   }
   uint64_t array_bytes(uint32_t servers) const { return block_bytes * servers; }
@@ -59,34 +61,36 @@ class AllReduceJob final : public ServersJob {
   AllReduceJob(const AllReduceKind& kind, const JobRequest& request, Memories memories)
       : ServersJob(request, std::move(memories)),
         kind_(kind),
-        is_launched_(request.mode == kInterKernel),
-        plan_(kind, servers(), is_launched_),
+        is_cpu_(request.mode == kCpuMode),
+        by_programs_(is_by_programs(request.mode)),
+        plan_(kind, servers(), by_programs_),
         elf_(kernel_file(kind.kernels.empty() ? kFile : kind.kernels)),
-        runs_(servers()) {
+        compute_(host_compute()),
+        runs_(servers()),
+        arrays_(servers()) {
     for (uint32_t server = 0; server < servers(); ++server) plan(server);
   }
 
   void place_contents() override {
-    for (uint32_t server = 0; server < servers(); ++server) {
-      const uint64_t base = offset_of(plans_[server].data);
-      memory(server).add_generator(base, kind_.bytes, numbers(request_.seed, server, base));
-    }
+    for (uint32_t server = 0; server < servers() && !is_cpu_; ++server)
+      place(memory(server), server);
   }
 
   void add_programs(Host& host, uint32_t server) override {
+    if (is_cpu_) place(host.memory(), server);
     add_program(host, "server" + std::to_string(server), [this, server](HostCore& core) {
       run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
         ServerRun& one = runs_[server];
-        if (is_launched_) return all_reduce_run(&one.program, ops, &one.result, error);
+        if (by_programs_) return all_reduce_run(&one.program, ops, &one.result, error);
         return shmem_list_run(&plans_[server].list, ops, error);
       });
     });
-    if (!is_launched_) add_service(host, server);
+    if (!by_programs_) add_service(host, server);
   }
 
   CheckReport check() const override {
     CheckReport report;
-    for (uint32_t server = 0; server < servers() && !is_launched_; ++server) {
+    for (uint32_t server = 0; server < servers() && !by_programs_; ++server) {
       for (uint32_t ring = 0; ring < kind_.rings; ++ring) {
         const all_reduce_note_t one = note(server, ring);
         ++report.elements;
@@ -108,7 +112,7 @@ class AllReduceJob final : public ServersJob {
     const uint32_t server = server_of(rank);
     if (server == servers()) return;
     const uint32_t before = (server + servers() - 1) % servers();
-    if (is_launched_) {
+    if (by_programs_) {
       const all_reduce_result_t& result = runs_[server].result;
       sink.equal("bytes of blocks = sent", payload(server), result.sent_bytes);
       sink.equal("bytes of blocks = received", payload(before), result.received_bytes);
@@ -145,7 +149,7 @@ class AllReduceJob final : public ServersJob {
                      {"total_us", us},
                      {"gb_s", kind_.bytes / us / 1e3},
                      {"wire_gb_s", kind_.bytes / us / 1e3 * wire_share()}};
-    if (is_launched_) return all;
+    if (by_programs_) return all;
     double reduced = 0, ended = 0;
     for (uint32_t ring = 0; ring < kind_.rings; ++ring) {
       const all_reduce_note_t one = note(0, ring);
@@ -154,6 +158,7 @@ class AllReduceJob final : public ServersJob {
     }
     all["reduced_us"] = reduced;  // Of server 0: the last ring's begin to the sum, to the end.
     all["kernel_us"] = ended;
+    add_service(all);
     return all;
   }
 
@@ -165,12 +170,22 @@ class AllReduceJob final : public ServersJob {
     all_reduce_result_t result{};
   };
 
+  void place(MemoryImage& image, uint32_t server) {
+    const uint64_t base = offset_of(plans_[server].data);
+    arrays_[server] = &image;
+    image.add_generator(base, kind_.bytes, numbers(request_.seed, server, base));
+  }
+
   void plan(uint32_t server) {
     ServerRun& one = runs_[server];
     ShmemPlan& shmem = plans_[server];
     shmem.threads = kind_.threads;
-    shmem.place(request_, server, rank_of(server), kind_.rings, plan_.data_bytes,
+    shmem.place(request_, server, rank_of(server), kind_.rings, is_cpu_ ? 0 : plan_.data_bytes,
                 kind_.rings * sizeof(all_reduce_note_t), layouts_[rank_of(server)]);
+    if (is_cpu_) {
+      shmem.data = shmem.heap = shmem.list.symmetric.cluster.heap = host_arrays();
+      shmem.list.symmetric.cluster.heap_bytes = plan_.data_bytes;
+    }
     all_reduce_arguments_t& arguments = one.arguments;
     arguments.data = shmem.data;
     arguments.scratch = shmem.data + plan_.array_bytes(servers());
@@ -189,7 +204,8 @@ class AllReduceJob final : public ServersJob {
                    .elf = elf_.data(),
                    .elf_bytes = elf_.size(),
                    .arguments = arguments,
-                   .work_groups = kind_.rings};
+                   .work_groups = kind_.rings,
+                   .compute = is_cpu_ ? &compute_ : nullptr};
   }
 
   all_reduce_note_t note(uint32_t server, uint32_t ring) const {
@@ -199,7 +215,7 @@ class AllReduceJob final : public ServersJob {
   double us_of(uint64_t cycles) const { return static_cast<double>(cycles) / spec_.gpu.clock_mhz; }
   double total_us() const {
     std::vector<shmem_span_t> spans;
-    for (const ServerRun& one : runs_) spans.push_back(is_launched_ ? one.result.span : one.span);
+    for (const ServerRun& one : runs_) spans.push_back(by_programs_ ? one.result.span : one.span);
     return span_us(spans);
   }
   double wire_share() const { return 2 * (servers() - 1.0) / servers(); }
@@ -248,7 +264,7 @@ class AllReduceJob final : public ServersJob {
     std::vector<float> found(1u << 16);
     for (uint64_t at = 0; at < sum.size(); at += found.size()) {
       const uint64_t count = std::min<uint64_t>(found.size(), sum.size() - at);
-      memory(server).read(base + 4 * at, reinterpret_cast<uint8_t*>(found.data()), 4 * count);
+      arrays_[server]->read(base + 4 * at, reinterpret_cast<uint8_t*>(found.data()), 4 * count);
       report.elements += count;
       if (std::memcmp(found.data(), &sum[at], 4 * count) == 0) continue;
       for (uint64_t i = 0; i < count; ++i)
@@ -259,10 +275,13 @@ class AllReduceJob final : public ServersJob {
   }
 
   const AllReduceKind& kind_;
-  const bool is_launched_;
+  const bool is_cpu_;
+  const bool by_programs_;  // Of the host.
   const Plan plan_;
   const std::vector<uint8_t> elf_;
+  const host_compute_t compute_;
   std::vector<ServerRun> runs_;
+  std::vector<MemoryImage*> arrays_;  // By server: memory with its array.
 };
 
 }  // namespace
@@ -296,8 +315,11 @@ const KindInfo& AllReduceKind::info() const {
                 {kNoLockMode, "the same, and entries may leave the L2 before they are seen"},
                 {kDgpuMode, "one kernel; its work-groups ask threads of the host, by GPU memory"},
                 {kDgpuHostMode, "the same, by host memory"},
-                {kInterKernel, "a ring of host programs, which send and launch kernels that add"}},
-      .spans_servers = true};
+                {kApuMode, "the same, where GPU and host are coherent on one die"},
+                {kInterKernel, "a ring of host programs, which send and launch kernels that add"},
+                {kCpuMode, "a ring of host programs, which send and add arrays in host memory"}},
+      .spans_servers = true,
+      .machine_of_mode = shmem_machines()};
   return info;
 }
 
@@ -311,7 +333,8 @@ std::map<std::string, uint64_t> AllReduceKind::shape() const {
 
 void AllReduceKind::check(const JobRequest& request) const {
   check_servers(request, 2);
-  if (request.mode != kInterKernel) check_service_threads(request, threads);
+  const bool by_programs = is_by_programs(request.mode);
+  if (!by_programs) check_service_threads(request, threads);
   const MachineSpec& spec = request.spec;
   const uint32_t room =
       spec.gpu.cus *
@@ -322,7 +345,8 @@ void AllReduceKind::check(const JobRequest& request) const {
         fmt::format("{}: all_reduce.rings ({}) wait for each other, and the GPU has room for {}",
                     request.subject(), rings, room));
   check_kernels(kernels.empty() ? kFile : kernels, {"all_reduce_ring", "all_reduce_add"});
-  const Plan plan(*this, spec.servers, request.mode == kInterKernel);
+  const Plan plan(*this, spec.servers, by_programs);
+  if (request.mode == kCpuMode) return;
   check_memory(request,
                plan.data_bytes + STRETTO_SHMEM_SYNC_BYTES(rings) + SHMEM_LIST_MODULE_BYTES +
                    uint64_t{rings} * STRETTO_SHMEM_QUEUE_BYTES + (2u << 20),

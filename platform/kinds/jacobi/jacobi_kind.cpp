@@ -22,6 +22,8 @@ namespace {
 
 constexpr const char* kInterKernel = "inter-kernel";
 constexpr const char* kFile = "jacobi";
+
+bool is_by_programs(const std::string& mode) { return mode == kInterKernel || mode == kCpuMode; }
 constexpr uint32_t kQueues = 2;  // Of the work-groups with the first and the last row.
 
 // Of the server's program: of a launch for all iterations, or of one for each.
@@ -39,9 +41,12 @@ class JacobiJob final : public ServersJob {
       : ServersJob(request, std::move(memories)),
         kind_(kind),
         grid_(kind.grid_of(request)),
-        is_launched_(request.mode == kInterKernel),
+        is_cpu_(request.mode == kCpuMode),
+        by_programs_(is_by_programs(request.mode)),
         elf_(kernel_file(kind.kernels.empty() ? kFile : kind.kernels)),
-        runs_(grid_.servers) {
+        compute_(host_compute()),
+        runs_(grid_.servers),
+        grids_(grid_.servers) {
     for (uint32_t server = 0; server < grid_.servers; ++server) {
       layouts_of_grid_.emplace_back(grid_, server);
       plan(server);
@@ -49,21 +54,20 @@ class JacobiJob final : public ServersJob {
   }
 
   void place_contents() override {
-    for (uint32_t server = 0; server < grid_.servers; ++server) {
-      const ShmemPlan& plan = plans_[server];
-      layouts_of_grid_[server].place(memory(server), offset_of(plan.data), offset_of(plan.arrays));
-    }
+    for (uint32_t server = 0; server < grid_.servers && !is_cpu_; ++server)
+      place(memory(server), server);
   }
 
   void add_programs(Host& host, uint32_t server) override {
+    if (is_cpu_) place(host.memory(), server);
     add_program(host, "server" + std::to_string(server), [this, server](HostCore& core) {
       run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
         ServerRun& one = runs_[server];
-        if (is_launched_) return jacobi_run(&one.program, ops, &one.result, error);
+        if (by_programs_) return jacobi_run(&one.program, ops, &one.result, error);
         return shmem_list_run(&plans_[server].list, ops, error);
       });
     });
-    if (!is_launched_) add_service(host, server);
+    if (!by_programs_) add_service(host, server);
   }
 
   CheckReport check() const override {
@@ -93,7 +97,7 @@ class JacobiJob final : public ServersJob {
     if (server == servers()) return;
     const ServerRun& one = runs_[server];
     const uint64_t iterations = iterations_of(server), halos = neighbours(server) * iterations;
-    if (is_launched_) {
+    if (by_programs_) {
       sink.equal("halos that there are = sent", halos, one.result.sent);
       sink.equal("halos that there are = received", halos, one.result.received);
       return;
@@ -144,18 +148,30 @@ class JacobiJob final : public ServersJob {
     json::object parts;
     for (const auto& [name, part] : parts_us()) parts[name] = part;
     if (!parts.empty()) all["parts_us"] = std::move(parts);
+    if (!by_programs_) add_service(all);
     return all;
   }
 
  private:
+  void place(MemoryImage& image, uint32_t server) {
+    const ShmemPlan& plan = plans_[server];
+    grids_[server] = &image;
+    layouts_of_grid_[server].place(image, offset_of(plan.data), offset_of(plan.arrays));
+  }
+
   void plan(uint32_t server) {
     ServerRun& one = runs_[server];
     ShmemPlan& shmem = plans_[server];
     const JacobiPlan& grid = layouts_of_grid_[server];
     const uint64_t notes = sizeof(jacobi_notes_t) + kind_.iterations * sizeof(jacobi_note_t);
     shmem.threads = kind_.threads;
-    shmem.place(request_, server, rank_of(server), kQueues, grid.data_bytes, notes,
-                layouts_[rank_of(server)], grid.arrays_bytes);
+    shmem.place(request_, server, rank_of(server), kQueues, is_cpu_ ? 0 : grid.data_bytes, notes,
+                layouts_[rank_of(server)], is_cpu_ ? 0 : grid.arrays_bytes);
+    if (is_cpu_) {
+      shmem.data = shmem.heap = shmem.list.symmetric.cluster.heap = host_arrays();
+      shmem.list.symmetric.cluster.heap_bytes = grid.data_bytes;
+      shmem.arrays = shmem.data + grid.data_bytes;
+    }
     one.arguments = grid.arguments(shmem.data, shmem.arrays);
     one.arguments.notes = shmem.results;
     one.arguments.iterations = kind_.iterations;
@@ -173,7 +189,8 @@ class JacobiJob final : public ServersJob {
                    .elf_bytes = elf_.size(),
                    .arguments = one.arguments,
                    .work_groups = grid_.work_groups,
-                   .word = host_words()};
+                   .word = host_words(),
+                   .compute = is_cpu_ ? &compute_ : nullptr};
   }
 
   uint32_t neighbours(uint32_t server) const {
@@ -185,12 +202,12 @@ class JacobiJob final : public ServersJob {
         server, plans_[server].results + sizeof(jacobi_notes_t) + i * sizeof(jacobi_note_t));
   }
   uint32_t iterations_of(uint32_t server) const {
-    if (is_launched_) return runs_[server].result.iterations;
+    if (by_programs_) return runs_[server].result.iterations;
     return static_cast<uint32_t>(std::min<uint64_t>(
         in_memory<jacobi_notes_t>(server, plans_[server].results).iterations, kind_.iterations));
   }
   uint32_t residual_of(uint32_t server, uint32_t i) const {
-    return is_launched_ ? runs_[server].ended[i].residual : iteration_note(server, i).residual;
+    return by_programs_ ? runs_[server].ended[i].residual : iteration_note(server, i).residual;
   }
 
   // The grid, bit for bit and against the exact one: each iteration rounds three sums of at most 4
@@ -200,7 +217,7 @@ class JacobiJob final : public ServersJob {
     const double bound = done * 0x1p-23;
     for (uint32_t row = 0; row < grid_.rows_of(server); ++row) {
       const std::vector<float> found = layouts_of_grid_[server].row(
-          memory(server), offset_of(plans_[server].arrays), done % 2, row);
+          *grids_[server], offset_of(plans_[server].arrays), done % 2, row);
       for (uint32_t column = 0; column < grid_.columns; ++column) {
         const size_t at = (size_t{first} + row) * grid_.columns + column;
         ++report.elements;
@@ -216,7 +233,7 @@ class JacobiJob final : public ServersJob {
   // From all servers' begin to the end of the last.
   double total_us() const {
     std::vector<shmem_span_t> spans;
-    for (const ServerRun& one : runs_) spans.push_back(is_launched_ ? one.result.span : one.span);
+    for (const ServerRun& one : runs_) spans.push_back(by_programs_ ? one.result.span : one.span);
     return span_us(spans);
   }
   // Of server 0, from its begin: with the launch, but of one kernel not with its end.
@@ -226,9 +243,9 @@ class JacobiJob final : public ServersJob {
     double before = 0;
     for (uint32_t i = 0; i < done; ++i) {
       const ServerRun& one = runs_[0];
-      const shmem_span_t& span = is_launched_ ? one.result.span : one.span;
+      const shmem_span_t& span = by_programs_ ? one.result.span : one.span;
       const double at =
-          is_launched_
+          by_programs_
               ? static_cast<double>(one.ended[i].at_ns)
               : static_cast<double>(ClockDomain(spec_.gpu.clock_mhz)
                                         .edge(iteration_note(0, i).cycle[JACOBI_DECIDED])) /
@@ -242,7 +259,7 @@ class JacobiJob final : public ServersJob {
   // What others_us() is made of, at work-group 0 of server 0: they add up to it.
   std::vector<std::pair<const char*, double>> parts_us() const {
     const uint32_t done = iterations_of(0);
-    if (is_launched_ || done < 2) return {};
+    if (by_programs_ || done < 2) return {};
     std::vector<std::pair<const char*, double>> parts{
         {"halo", 0}, {"sweep", 0}, {"reduce", 0}, {"decide", 0}};
     for (uint32_t i = 1; i < done; ++i) {
@@ -264,10 +281,13 @@ class JacobiJob final : public ServersJob {
 
   const JacobiKind& kind_;
   const JacobiShape grid_;
-  const bool is_launched_;
+  const bool is_cpu_;
+  const bool by_programs_;  // Of the host.
   const std::vector<uint8_t> elf_;
+  const host_compute_t compute_;
   std::vector<JacobiPlan> layouts_of_grid_;
   std::vector<ServerRun> runs_;
+  std::vector<MemoryImage*> grids_;  // By server: memory with its band.
 };
 
 }  // namespace
@@ -297,8 +317,11 @@ const KindInfo& JacobiKind::info() const {
                 {kNoLockMode, "the same, and entries may leave the L2 before they are seen"},
                 {kDgpuMode, "one kernel; its work-groups ask threads of the host, by GPU memory"},
                 {kDgpuHostMode, "the same, by host memory"},
-                {kInterKernel, "a kernel an iteration; host programs send and receive in between"}},
-      .spans_servers = true};
+                {kApuMode, "the same, where GPU and host are coherent on one die"},
+                {kInterKernel, "a kernel an iteration; host programs send and receive in between"},
+                {kCpuMode, "programs of the host, which compute in host memory"}},
+      .spans_servers = true,
+      .machine_of_mode = shmem_machines()};
   return info;
 }
 
@@ -319,12 +342,13 @@ JacobiShape JacobiKind::grid_of(const JobRequest& request) const {
 void JacobiKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
   check_servers(request, 2);
-  if (request.mode != kInterKernel) check_service_threads(request, threads);
+  if (!is_by_programs(request.mode)) check_service_threads(request, threads);
   const JacobiShape grid = grid_of(request);
   if (work_groups > rows / spec.servers)
     throw UserError(fmt::format(
         "{}: jacobi.work_groups ({}) need a row each, and a server has {} of jacobi.rows ({})",
         request.subject(), work_groups, rows / spec.servers, rows));
+  if (request.mode == kCpuMode) return;
   const uint32_t room =
       spec.gpu.cus *
       std::min({spec.gpu.workgroup_slots, spec.gpu.wavefront_slots / JACOBI_WAVEFRONTS,

@@ -23,6 +23,14 @@ namespace {
 constexpr uint32_t kServers = 2;     // Server 0 uses the memory of server 1.
 constexpr uint64_t kAlignment = 64;  // Of what a work-group moves.
 
+uint32_t operation_of(LoadedOperation operation) {
+  switch (operation) {
+    case LoadedOperation::get: return STRETTO_SHMEM_GET;
+    case LoadedOperation::put: return STRETTO_SHMEM_PUT;
+    default: return STRETTO_SHMEM_QUIET;
+  }
+}
+
 uint64_t stride_of(uint32_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 class LoadedJob final : public ServersJob {
@@ -55,9 +63,10 @@ class LoadedJob final : public ServersJob {
 
   CheckReport check() const override {
     CheckReport report;
-    const uint32_t source = kind_.is_get ? 1 : 0, target = 1 - source;
+    const uint32_t source = kind_.operation == LoadedOperation::get ? 1 : 0, target = 1 - source;
     std::vector<uint8_t> expected(half_), got(half_);
-    memory(source).read(offset_of(plans_[source].data), expected.data(), half_);
+    if (kind_.operation != LoadedOperation::none)
+      memory(source).read(offset_of(plans_[source].data), expected.data(), half_);
     memory(target).read(offset_of(plans_[target].data) + half_, got.data(), half_);
     const uint64_t stride = stride_of(kind_.bytes);
     for (uint64_t at = 0; at < half_; ++at) {
@@ -73,7 +82,8 @@ class LoadedJob final : public ServersJob {
   void audit(uint32_t rank, AuditSink& sink) const override {
     if (rank != rank_of(0)) return;
     audit_service(0, sink);
-    sink.equal("operations asked for = posted by the network service", operations(),
+    const uint64_t moved = kind_.operation == LoadedOperation::none ? 0 : operations();
+    sink.equal("operations asked for = posted by the network service", moved,
                plans_[0].counts(memory(0)).posted);
     uint64_t well = 0;
     for (uint32_t group = 0; group < kind_.work_groups; ++group)
@@ -83,7 +93,7 @@ class LoadedJob final : public ServersJob {
       }
     sink.equal("blocking operations = ended well", uint64_t{kind_.work_groups} * kind_.rounds,
                well);
-    sink.equal("bytes asked for = posted by the network service", operations() * kind_.bytes,
+    sink.equal("bytes asked for = posted by the network service", moved * kind_.bytes,
                plans_[0].counts(memory(0)).bytes);
   }
 
@@ -119,14 +129,7 @@ class LoadedJob final : public ServersJob {
     if (!all.messages.empty())
       details["not_blocking"] =
           json::object{{"span_us", all.posted.us}, {"per_us", rate(all.posted)}};
-    json::array cores;
-    for (const ServiceCore::Counters& one : plans_[0].cores())
-      cores.push_back(json::object{{"instructions", one.instructions},
-                                   {"busy_us", static_cast<double>(one.busy) / kMicrosecond},
-                                   {"waiting_us", static_cast<double>(one.waiting) / kMicrosecond},
-                                   {"device_loads", one.device_loads},
-                                   {"device_stores", one.device_stores}});
-    if (!cores.empty()) details["cores"] = std::move(cores);
+    add_service(details);
     return details;
   }
 
@@ -173,7 +176,7 @@ class LoadedJob final : public ServersJob {
     one.bytes = kind_.bytes;
     one.stride = stride_of(kind_.bytes);
     one.stamps = plan.results;
-    one.is_get = kind_.is_get;
+    one.operation = operation_of(kind_.operation);
     one.pe = 1 - server;
     one.rounds = kind_.rounds;
     one.messages = kind_.messages;
@@ -226,7 +229,11 @@ class LoadedJob final : public ServersJob {
 }  // namespace
 
 void LoadedKind::describe(ParameterSet& set) {
-  set.flag("is_get", is_get, "Gets; else puts.");
+  set.choice("operation", operation,
+             {{"get", LoadedOperation::get},
+              {"put", LoadedOperation::put},
+              {"none", LoadedOperation::none}},
+             "Gets, puts, or entries alone, which the service answers without the NIC (quiet).");
   set.number("work_groups", work_groups, 1, STRETTO_SHMEM_QUEUES, "Of server 0, all at a time.");
   set.number("bytes", bytes, 1, 1u << 20, "Of an operation.");
   set.number("rounds", rounds, 1, 1000, "Blocking operations of each, one after the other.");
@@ -238,14 +245,18 @@ void LoadedKind::describe(ParameterSet& set) {
              "Harts, or threads of the host, that serve queues (CN-U07).");
 }
 
-std::string LoadedKind::first_error() const { return ""; }
+std::string LoadedKind::first_error() const {
+  return operation == LoadedOperation::none && messages != 0 ? "operation=none has no messages"
+                                                             : "";
+}
 
 const KindInfo& LoadedKind::info() const {
   static const KindInfo info{
       .name = "loaded",
       .sentence = "Many work-groups use the memory of another server: what service they get.",
       .modes = shmem_modes(),
-      .spans_servers = true};
+      .spans_servers = true,
+      .machine_of_mode = shmem_machines()};
   return info;
 }
 

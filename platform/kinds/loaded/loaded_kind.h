@@ -13,6 +13,8 @@
 
 namespace stretto {
 
+enum class LoadedOperation { get, put, none };
+
 class LoadedKind final : public WorkloadKind {
  public:
   const KindInfo& info() const override;
@@ -24,7 +26,7 @@ class LoadedKind final : public WorkloadKind {
   std::vector<std::string> kernel_files(const JobRequest& request) const override;
   std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
 
-  bool is_get = true;
+  LoadedOperation operation = LoadedOperation::get;
   uint32_t work_groups = 480;
   uint32_t bytes = 8;
   uint32_t rounds = 4;       // Of each work-group, one after the other.

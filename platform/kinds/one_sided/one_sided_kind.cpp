@@ -261,7 +261,7 @@ class OneSidedJob final : public Job, public NicWatcher {
       one.destination = d.shmem.heap + p.to[size];
       one.bytes = p.bytes[size];
       one.stamps = stamps_of(server, size);
-      one.is_get = p.opcode == STRETTO_NIC_GET;
+      one.operation = p.opcode == STRETTO_NIC_GET ? STRETTO_SHMEM_GET : STRETTO_SHMEM_PUT;
       one.pe = p.peer;
       one.rounds = p.rounds;
       one.messages = p.messages[size];
@@ -518,7 +518,8 @@ const KindInfo& OneSidedKind::info() const {
       .name = "one_sided",
       .sentence = "Servers that read or write the memory of others: latency in parts, and rate.",
       .modes = modes(),
-      .spans_servers = true};
+      .spans_servers = true,
+      .machine_of_mode = shmem_machines()};
   return info;
 }
 

@@ -266,7 +266,8 @@ const KindInfo& OpenShmemKind::info() const {
       .name = "open_shmem",
       .sentence = "Programs over OpenSHMEM as users write them, and what each must leave.",
       .modes = shmem_modes(),
-      .spans_servers = true};
+      .spans_servers = true,
+      .machine_of_mode = shmem_machines()};
   return info;
 }
 

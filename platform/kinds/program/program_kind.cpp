@@ -111,6 +111,7 @@ const KindInfo& ProgramKind::info() const {
         .spans_servers = true,
     };
     for (const auto& mode : shmem_modes()) made.modes.emplace_back(mode);
+    made.machine_of_mode = shmem_machines();
     return made;
   }();
   return info;

@@ -296,7 +296,8 @@ const KindInfo& ShmemKind::info() const {
       .name = "shmem",
       .sentence = "Work-groups use every call of shmem.h; what each must leave is checked.",
       .modes = shmem_modes(),
-      .spans_servers = true};
+      .spans_servers = true,
+      .machine_of_mode = shmem_machines()};
   return info;
 }
 

@@ -74,10 +74,15 @@ static stretto_status_t exchange(run_t* run, uint32_t hop) {
 }
 
 static stretto_status_t add(run_t* run, uint32_t hop) {
-  const stretto_api_t* api = run->client->api;
   const stretto_cluster_options_t* o = &run->p->cluster;
   const block_t block = block_of(run, all_reduce_block(o->server, hop + 1, o->servers));
   if (block.bytes == 0) return STRETTO_OK;
+  if (run->p->compute != NULL) {
+    host_compute_add(run->p->compute, run->ops, block.at, scratch_of(run, hop), block.bytes,
+                     o->heap_bytes);
+    return STRETTO_OK;
+  }
+  const stretto_api_t* api = run->client->api;
   all_reduce_arguments_t arguments = run->p->arguments;
   arguments.data = block.at;
   arguments.scratch = scratch_of(run, hop);
@@ -92,7 +97,7 @@ static stretto_status_t add(run_t* run, uint32_t hop) {
   return api->stream_synchronize(run->client, run->stream);
 }
 
-static stretto_status_t run_all(run_t* run) {
+static stretto_status_t open_gpu(run_t* run) {
   const all_reduce_parameters_t* p = run->p;
   const stretto_api_t* api = run->client->api;
   stretto_module_t* module;
@@ -100,7 +105,12 @@ static stretto_status_t run_all(run_t* run) {
   TRY(memory_plan_allocate(&p->memory, run->client, run->stream));
   TRY(api->module_load(run->client, p->elf, p->elf_bytes, &module));
   TRY(api->module_kernel(run->client, module, "all_reduce_add", &run->kernel));
-  TRY(api->stream_synchronize(run->client, run->stream));
+  return api->stream_synchronize(run->client, run->stream);
+}
+
+static stretto_status_t run_all(run_t* run) {
+  const all_reduce_parameters_t* p = run->p;
+  if (p->compute == NULL) TRY(open_gpu(run));
   stretto_cluster_options_t options = p->cluster;
   options.ops = run->ops;
   TRY(of_cluster(stretto_cluster_join(&run->cluster, &options)));

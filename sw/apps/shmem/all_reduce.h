@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host program of a server that takes part in an all-reduce of arrays in GPU memory: the ring of
-// Baidu's baidu-allreduce (CN-AR-01). In each hop it sends a block and receives one, the NIC reading
-// and writing GPU memory, and launches a kernel that adds what came.
+// Host program of a server that takes part in an all-reduce: the ring of Baidu's baidu-allreduce
+// (CN-AR-01). In each hop it sends a block and receives one, and adds what came: arrays in GPU memory
+// by a kernel that it launches, arrays in host memory itself.
 #ifndef STRETTO_SW_APPS_SHMEM_ALL_REDUCE_H_
 #define STRETTO_SW_APPS_SHMEM_ALL_REDUCE_H_
 
 #include "sw/apps/memory_plan.h"
+#include "sw/apps/shmem/host_compute.h"
 #include "sw/apps/shmem/shmem_list.h"
 #include "sw/kernels/all_reduce.h"
 #include "sw/net/cluster.h"
@@ -23,6 +24,7 @@ typedef struct all_reduce_parameters {
   all_reduce_arguments_t
       arguments;  // Of the whole array; `scratch` has a block for each hop that adds.
   uint32_t work_groups;
+  const host_compute_t* compute;  // Arrays in host memory: what adding costs; null: in GPU memory.
 } all_reduce_parameters_t;
 
 typedef struct all_reduce_result {

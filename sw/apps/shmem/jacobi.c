@@ -79,6 +79,60 @@ static stretto_status_t reduce(run_t* run, uint32_t own, uint32_t* sum) {
   return STRETTO_OK;
 }
 
+// Rows of a host's sweep, with the columns that do not change.
+typedef struct rows {
+  float above[JACOBI_MAX_COLUMNS], here[JACOBI_MAX_COLUMNS + 2], below[JACOBI_MAX_COLUMNS];
+  float next[JACOBI_MAX_COLUMNS];
+  float factor;
+} rows_t;
+
+// Row `row` of the iteration; adds to the residual of its work-group, in the order of jacobi.h.
+static void sweep_row(const run_t* run, uint32_t iteration, uint32_t row, rows_t* r, float* sum) {
+  const jacobi_arguments_t* g = &run->p->arguments;
+  const stretto_host_ops_t* ops = run->ops;
+  const uint32_t from = (iteration - 1) % 2, to = iteration % 2, chunk = JACOBI_CHUNK_BYTES / 4;
+  const uint64_t at = g->grid[from] + (uint64_t)row * g->pitch;
+  ops->peek(ops->context, row == 0 ? g->halo[from][JACOBI_ABOVE] : at - g->pitch, r->above,
+            row_bytes(run));
+  ops->peek(ops->context, at - 4, r->here, row_bytes(run) + 8);
+  ops->peek(ops->context, row + 1 == g->rows ? g->halo[from][JACOBI_BELOW] : at + g->pitch,
+            r->below, row_bytes(run));
+  for (uint32_t begin = 0; begin < g->columns; begin += chunk) {
+    float piece = 0;
+    for (uint32_t i = begin; i < g->columns && i < begin + chunk; ++i) {
+      r->next[i] = ((r->above[i] + r->below[i]) + (r->here[i] + r->here[i + 2])) * r->factor;
+      const float change = r->next[i] - r->here[i + 1];
+      piece += change * change;
+    }
+    *sum += piece;
+  }
+  ops->poke(ops->context, g->grid[to] + (uint64_t)row * g->pitch, r->next, row_bytes(run));
+  if (row == 0) ops->poke(ops->context, g->edge[to][JACOBI_ABOVE], r->next, row_bytes(run));
+  if (row + 1 == g->rows)
+    ops->poke(ops->context, g->edge[to][JACOBI_BELOW], r->next, row_bytes(run));
+}
+
+// By the host. Bands and their order are those of the kernels, so residuals are equal, too.
+static void sweep_here(const run_t* run, uint32_t iteration, uint32_t* own) {
+  const jacobi_arguments_t* g = &run->p->arguments;
+  const uint32_t bands = run->p->work_groups;
+  rows_t rows;
+  float all = 0;
+  run->ops->peek(run->ops->context, g->factor, &rows.factor, sizeof rows.factor);
+  for (uint32_t band = 0; band < bands; ++band) {
+    const uint32_t end = (uint32_t)((uint64_t)g->rows * (band + 1) / bands);
+    float sum = 0;
+    for (uint32_t row = (uint32_t)((uint64_t)g->rows * band / bands); row < end; ++row)
+      sweep_row(run, iteration, row, &rows, &sum);
+    all += sum;
+  }
+  memcpy(own, &all, sizeof *own);
+  // An element: four operations and three of the residual; read, its line fetched and written back.
+  const uint64_t elements = (uint64_t)g->rows * g->columns;
+  const uint64_t ns = host_compute_ns(run->p->compute, 7 * elements, 12 * elements, 8 * elements);
+  run->ops->charge_cpu_ns(run->ops->context, ns);
+}
+
 static stretto_status_t sweep(run_t* run, uint32_t iteration) {
   const stretto_api_t* api = run->client->api;
   jacobi_arguments_t arguments = run->p->arguments;
@@ -96,6 +150,13 @@ static stretto_status_t sweep(run_t* run, uint32_t iteration) {
   return api->stream_synchronize(run->client, run->stream);
 }
 
+// Copied behind the last sweep.
+static uint32_t residual_of_gpu(const run_t* run) {
+  uint64_t word = 0;
+  run->ops->read(run->ops->context, run->p->word, &word, sizeof word);
+  return (uint32_t)word;
+}
+
 static stretto_status_t relax(run_t* run) {
   const stretto_host_ops_t* ops = run->ops;
   jacobi_result_t* result = run->result;
@@ -104,12 +165,17 @@ static stretto_status_t relax(run_t* run) {
   ops->charge_cpu_ns(ops->context, SHMEM_LIST_QUIET_NS);
   result->span.begin_ns = ops->now_ns(ops->context);
   for (uint32_t i = 1; i <= run->p->arguments.iterations; ++i) {
-    uint64_t own = 0;
+    uint32_t own = 0;
     jacobi_ended_t* ended = &result->ended[i - 1];
-    TRY(sweep(run, i));
+    if (run->p->compute != NULL) {
+      TRY(receive(run, i + 1));
+      sweep_here(run, i, &own);
+    } else {
+      TRY(sweep(run, i));
+    }
     TRY(exchange(run, i));
-    ops->read(ops->context, run->p->word, &own, sizeof own);
-    TRY(reduce(run, (uint32_t)own, &ended->residual));
+    if (run->p->compute == NULL) own = residual_of_gpu(run);
+    TRY(reduce(run, own, &ended->residual));
     ended->at_ns = ops->now_ns(ops->context);
     result->iterations = i;
     if (ended->residual < run->p->arguments.stop) break;
@@ -118,7 +184,7 @@ static stretto_status_t relax(run_t* run) {
   return of_cluster(stretto_cluster_barrier(&run->cluster));
 }
 
-static stretto_status_t run_all(run_t* run) {
+static stretto_status_t open_gpu(run_t* run) {
   const jacobi_parameters_t* p = run->p;
   const stretto_api_t* api = run->client->api;
   stretto_module_t* module;
@@ -126,7 +192,12 @@ static stretto_status_t run_all(run_t* run) {
   TRY(memory_plan_allocate(&p->memory, run->client, run->stream));
   TRY(api->module_load(run->client, p->elf, p->elf_bytes, &module));
   TRY(api->module_kernel(run->client, module, "jacobi_sweep", &run->kernel));
-  TRY(api->stream_synchronize(run->client, run->stream));
+  return api->stream_synchronize(run->client, run->stream);
+}
+
+static stretto_status_t run_all(run_t* run) {
+  const jacobi_parameters_t* p = run->p;
+  if (p->compute == NULL) TRY(open_gpu(run));
   stretto_cluster_options_t options = p->cluster;
   options.ops = run->ops;
   TRY(of_cluster(stretto_cluster_join(&run->cluster, &options)));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host program of a server that relaxes its band of a grid by a kernel an iteration, and exchanges
-// halos and residuals with the programs of other servers in between (ComP-Net's Inter-Kernel): the
-// NIC reads and writes GPU memory.
+// Host program of a server that relaxes its band of a grid and exchanges halos and residuals with the
+// programs of other servers after each iteration. Grids in GPU memory: by a kernel an iteration, the
+// NIC reads and writes GPU memory (ComP-Net's Inter-Kernel). Grids in host memory: itself (CPU).
 #ifndef STRETTO_SW_APPS_SHMEM_JACOBI_H_
 #define STRETTO_SW_APPS_SHMEM_JACOBI_H_
 
 #include "sw/apps/memory_plan.h"
+#include "sw/apps/shmem/host_compute.h"
 #include "sw/apps/shmem/shmem_list.h"
 #include "sw/kernels/jacobi.h"
 #include "sw/net/cluster.h"
@@ -22,7 +23,8 @@ typedef struct jacobi_parameters {
   size_t elf_bytes;
   jacobi_arguments_t arguments;  // Of jacobi_sweep, but for `iteration`.
   uint32_t work_groups;
-  uint64_t word;  // Of host memory, for the residual.
+  uint64_t word;                  // Of host memory, for the residual.
+  const host_compute_t* compute;  // Grids in host memory: what sweeping costs; null: GPU memory.
 } jacobi_parameters_t;
 
 // Of an iteration of all servers: its residual is there.
