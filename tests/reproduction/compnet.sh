@@ -14,12 +14,14 @@ grep -q ' 3 of 3 simulations to run' "$out/log"
 # Small gets take longest from a queue in GPU memory that threads of the host load over PCIe; large ones are as fast.
 python3 - "$out/results/figures.csv" <<'PYTHON'
 import csv, sys
-us = {(row["design"], int(row["x"])): float(row["us"]) for row in csv.DictReader(open(sys.argv[1]))}
+us = {(row["design"], int(float(row["x"]))): float(row["y"])
+      for row in csv.DictReader(open(sys.argv[1])) if row["figure"] == "8a"}
 small, large = min(x for _, x in us), max(x for _, x in us)
 print({key: us[key] for key in us if key[1] in (small, large)})
 sys.exit(not (us["compnet", small] < us["dgpu-host", small] < us["dgpu", small] and
               us["dgpu", large] < 1.05 * us["compnet", large]))
 PYTHON
+for list in energy.csv training.csv sensitivity.csv fig8a.gp; do test -s "$out/results/$list"; done
 cp "$out/results/table.csv" "$out/first.csv"
 reproduce "$1"
 grep -q ' 0 of 3 simulations to run' "$out/log" || { grep simulations "$out/log"; exit 1; }
