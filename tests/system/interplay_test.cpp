@@ -96,3 +96,27 @@ TEST_CASE("what the servers of one machine cannot share is refused in one line")
       "gpus names none of server 1");
   bad(network + "  - {workload: t3/small, mode: t3, gpus: [1, 2]}\n", "runs within one server");
 }
+
+TEST_CASE("what jobs cost each other is nothing on GPUs of their own, and something on one") {
+  const Scratch scratch;
+  const std::string left = "  - {name: left, workload: graph/mlp, mode: loop, gpus: [0]}\n";
+  // How often the table says that somebody takes as long as alone: with all, and beside the other.
+  const auto zeros = [&](const std::string& gpu) {
+    const std::string file = scratch.file(
+        gpu + ".yaml", "machine: a100-nvswitch\nset: {gpus: 2, gpu.cus: 8}\njobs:\n" + left +
+                           "  - {name: right, workload: t3/small, mode: gemm, data: real, gpus: [" +
+                           gpu + "]}\n");
+    const Finished finished = run_command("STRETTO_BUILD_DIR=" STRETTO_BUILD_DIR
+                                          " bash " STRETTO_SOURCE_DIR "/tests/interplay.sh " +
+                                          file + " --impl model --out " + scratch.path + "/" + gpu);
+    INFO(finished.output);
+    CHECK(finished.status == 0);
+    CHECK(finished.says("right "));
+    size_t found = 0;
+    for (size_t at = 0; (at = finished.output.find("+0.0 %", at)) != std::string::npos; ++at)
+      ++found;
+    return found;
+  };
+  CHECK(zeros("1") == 4);
+  CHECK(zeros("0") == 0);
+}
