@@ -97,6 +97,26 @@ TEST_CASE("what the servers of one machine cannot share is refused in one line")
   bad(network + "  - {workload: t3/small, mode: t3, gpus: [1, 2]}\n", "runs within one server");
 }
 
+TEST_CASE("a job between servers has the GPUs that it names, not the first of each") {
+  const Scratch scratch;
+  const auto beside = [&](const std::string& name, const std::string& job) {
+    return run_correctly(
+        scratch.file(name + ".yaml", "machine: t3-servers\nset: {gpu.cus: 8}\njobs:\n  - {" + job +
+                                         ", gpus: [1, 3]}\n  - {workload: t3/small, mode: gemm, "
+                                         "data: real, gpus: [0]}\n") +
+        " --impl all=model");
+  };
+  const RunResult kernels =
+      beside("loaded", "workload: compnet/loaded, mode: compnet, set: {work_groups: 4}");
+  CHECK(elements(kernels.at("jobs").as_array().at(0)) == 4 * 64);  // A get of 64 bytes each.
+  CHECK(kernels.number("statistics.gpu1.compute.front_end.launches") == 1);
+  CHECK(kernels.number("statistics.gpu2.compute.front_end.launches") == 0);
+  // By programs of hosts, whose NICs address the memory themselves.
+  const RunResult hosts =
+      beside("get", "workload: compnet/get, mode: cpu, set: {max_bytes: 4096, total_bytes: 65536}");
+  CHECK(elements(hosts.at("jobs").as_array().at(0)) > 0);
+}
+
 TEST_CASE("what jobs cost each other is nothing on GPUs of their own, and something on one") {
   const Scratch scratch;
   const std::string left = "  - {name: left, workload: graph/mlp, mode: loop, gpus: [0]}\n";
