@@ -34,6 +34,7 @@ Block* CodeCache::translate(uint64_t pc, FetchParcel fetch, void* context) {
   uint64_t at = pc;
   uint32_t cycles = 0;
   bool ended = false;
+  uint64_t first_line = 0;  // Where the first instruction ends.
   while (!ended && count < kMaxBlockInstructions) {
     uint16_t low = 0;
     uint16_t high = 0;
@@ -49,6 +50,11 @@ Block* CodeCache::translate(uint64_t pc, FetchParcel fetch, void* context) {
       d.op.id = OpId::kFetchFault;
       d.op.imm = static_cast<int64_t>(low_ok ? at + 2 : at);
       d.ends_block = true;
+    }
+    if (isa_.line_blocks) {
+      const uint64_t line = (at + d.length_bytes - 1) >> kLineShift;
+      if (count != 0 && line != first_line) break;
+      first_line = line;
     }
     d.op.pc_parcels = static_cast<uint8_t>((at - pc) / 2);
     d.op.cycles_before = static_cast<uint16_t>(cycles);

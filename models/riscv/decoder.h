@@ -60,6 +60,8 @@ struct IsaOptions {
   bool compressed = true;      // the C extension; without it instructions are 4-byte aligned
   bool machine_mode = true;    // mret, wfi; without it they are illegal
   uint8_t custom_opcodes = 0;  // bit n: custom-n is handed to the owner, otherwise illegal
+  bool line_blocks = false;    // a block ends with the 64-byte line in which its first instruction
+                               // does, so that Port::fetched() is asked line by line
 };
 
 // raw holds 16 bits if (raw & 3) != 3, else 32. pc_parcels and cycles_before are left to the

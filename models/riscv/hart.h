@@ -16,7 +16,7 @@
 //   static constexpr bool kCompressed        same as the code cache's IsaOptions::compressed
 //   static constexpr bool kWatchCodeWrites   stores to decoded code take effect at once (costs one
 //                                            load per store); else after fence.i only
-//   static constexpr bool kFetchTiming       fetch_timing() is called at each block entry
+//   static constexpr bool kFetchTiming       fetched() is asked at each block entry
 //   bool fetch(uint64_t addr, uint16_t& parcel)              false: instruction access fault
 //   template <class T> MemStatus load(uint64_t addr, T& value, uint64_t& extra_cycles)
 //   template <class T> MemStatus store(uint64_t addr, T value, uint64_t& extra_cycles)
@@ -27,7 +27,8 @@
 //   bool csr_read(uint32_t csr, uint64_t& value)
 //   bool csr_write(uint32_t csr, uint64_t value)
 //       CSRs unknown to the hart; hart.cycles() is exact inside; false: illegal
-//   void fetch_timing(uint64_t pc, uint32_t bytes, uint64_t& extra_cycles)   if kFetchTiming
+//   bool fetched(uint64_t pc, uint32_t bytes)   if kFetchTiming; false: the code is not there yet.
+//       run() returns kPending, kind kFetch, before the first of these instructions
 //   bool csr_waits(uint32_t csr)   optional; true: reading it stops run() with kPending, kind kCsr
 //   void enter_block(const Block&), leave_block(const Block&, const Op* first), stall(uint32_t)
 //       optional, all three: a block begins; of the block that began last, what is from `first` on
@@ -73,6 +74,7 @@ class Hart {
   void complete_amo(uint64_t old_value_or_sc_result);
   void complete_fence();
   void complete_csr(uint64_t value);
+  void complete_fetch();  // No instruction: the code can be executed now.
   // Fail it: access fault at its address. Returns kYield if a trap was taken, else kFault.
   StopReason fail_access();
 
@@ -229,14 +231,25 @@ void Hart<Port>::complete_csr(uint64_t value) {
 }
 
 template <class Port>
+void Hart<Port>::complete_fetch() {
+  assert(state_ == State::kAccess && pending_.kind == PendingAccess::Kind::kFetch);
+  state_ = State::kRunning;
+  pending_ = {};
+}
+
+template <class Port>
 StopReason Hart<Port>::fail_access() {
   assert(state_ == State::kAccess);
   const bool is_load =
       pending_.kind == PendingAccess::Kind::kLoad ||
       (pending_.kind == PendingAccess::Kind::kAmo && pending_.amo_op == AmoOp::kLoadReserved);
+  const bool is_fetch = pending_.kind == PendingAccess::Kind::kFetch;
   const uint64_t addr = pending_.addr;
   pending_ = {};
-  return raise(is_load ? Cause::kLoadAccess : Cause::kStoreAccess, addr);
+  return raise(is_fetch  ? Cause::kFetchAccess
+               : is_load ? Cause::kLoadAccess
+                         : Cause::kStoreAccess,
+               addr);
 }
 
 template <class Port>

@@ -107,13 +107,11 @@ StopReason Hart<Port>::run_loop(uint64_t max_steps) {
   do {                                                                                 \
     block = (successor);                                                               \
     if (__builtin_expect(block->instruction_count > remaining, 0)) goto out_of_budget; \
+    if constexpr (Port::kFetchTiming) {                                                \
+      if (!port.fetched(block->pc, block->length_bytes)) goto fetch_pending;           \
+    }                                                                                  \
     remaining -= block->instruction_count;                                             \
     cycles += block->cycles;                                                           \
-    if constexpr (Port::kFetchTiming) {                                                \
-      uint64_t extra_cycles = 0;                                                       \
-      port.fetch_timing(block->pc, block->length_bytes, extra_cycles);                 \
-      cycles += extra_cycles;                                                          \
-    }                                                                                  \
     if constexpr (kTraced) port.enter_block(*block);                                   \
     op = block->ops;                                                                   \
     DISPATCH();                                                                        \
@@ -527,6 +525,15 @@ yield_after:
 yield_at_target:
   pc_ = target;
   reason = StopReason::kYield;
+  goto stop;
+
+fetch_pending:
+  pc_ = block->pc;
+  pending_ = {};
+  pending_.kind = PendingAccess::Kind::kFetch;
+  pending_.addr = pc_;
+  state_ = State::kAccess;
+  reason = StopReason::kPending;
   goto stop;
 
 stop_pending:

@@ -94,7 +94,7 @@ struct CustomOp {
 
 // An access that the port has taken but not finished.
 struct PendingAccess {
-  enum class Kind : uint8_t { kNone, kLoad, kStore, kAmo, kFence, kCsr };
+  enum class Kind : uint8_t { kNone, kLoad, kStore, kAmo, kFence, kCsr, kFetch };
   Kind kind = Kind::kNone;
   bool sign_extend = false;
   uint8_t size_bytes = 0;
