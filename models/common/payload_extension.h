@@ -58,6 +58,9 @@ inline bool in_l2(AllocationClass allocation) {
   return allocation == AllocationClass::cached || allocation == AllocationClass::shared;
 }
 
+// What a hart asks for of its private memory (cp.private_memory).
+enum class PrivateAccess : uint8_t { none, data, code };
+
 // In the order of TILE_SCOPE_* (tile.h).
 enum class Scope : uint8_t { wavefront, work_group, device, system };
 
@@ -88,6 +91,7 @@ struct StrettoExtension final : tlm::tlm_extension<StrettoExtension> {
   uint8_t account = STRETTO_ACCOUNT_OTHER;  // On whose account DRAM bytes are booked.
   bool tags_only =
       false;  // Timing only: data_ptr is not touched (L2 fills and write-backs; see memory_image.h).
+  PrivateAccess private_access = PrivateAccess::none;
 
   // A tile request (CU-L2 only): `rows` rows of `row_bytes` bytes, `pitch` bytes apart, the first
   // at the payload's address; data_ptr holds them densely. rows = 1 is a plain contiguous access.

@@ -13,6 +13,7 @@
 #include "models/common/error.h"
 #include "models/common/tlm_checker.h"
 #include "sw/include/formats/address_map.h"
+#include "sw/include/formats/private_memory.h"
 
 namespace stretto {
 namespace {
@@ -30,6 +31,11 @@ std::string hex(uint64_t value) {
 bool in_sram(uint64_t address, uint64_t bytes) {
   return address >= STRETTO_SRAM_BASE && bytes <= STRETTO_SRAM_BYTES &&
          address - STRETTO_SRAM_BASE <= STRETTO_SRAM_BYTES - bytes;
+}
+
+bool in_private_memory(uint64_t address, uint64_t bytes) {
+  return address >= STRETTO_PRIVATE_BASE && bytes <= STRETTO_PRIVATE_BYTES &&
+         address - STRETTO_PRIVATE_BASE <= STRETTO_PRIVATE_BYTES - bytes;
 }
 
 std::string uart_of(const CpSpec& spec, uint8_t gpu) {
@@ -55,7 +61,7 @@ Cp::Cp(const sc_core::sc_module_name& name, const CpSpec& spec, PartitionService
       uart_("uart", uart_of(spec, services.gpu)),
       sram_(static_cast<uint8_t*>(std::calloc(STRETTO_SRAM_BYTES, 1))),
       reservations_(spec.harts),
-      code_({}, spec.cost) {
+      code_({.line_blocks = spec.private_memory == PrivateMemory::gpu}, spec.cost) {
   assert(spec.check().empty());
   if (sram_ == nullptr) throw std::bad_alloc();
   mem.register_nb_transport_bw(this, &Cp::on_memory_answer);
@@ -66,7 +72,7 @@ Cp::Cp(const sc_core::sc_module_name& name, const CpSpec& spec, PartitionService
   bus.attach(STRETTO_INTC_BASE, kBankBytes, intc_.csr);
   bus.attach(STRETTO_UART_BASE, kBankBytes, uart_.csr);
   bus.attach(STRETTO_DOORBELL_BASE, kBankBytes, doorbells_.csr);
-  const CpHart::Shared shared{sram_.get(), &reservations_, &code_, &services_, &ranges_};
+  const CpHart::Shared shared{sram_.get(), &reservations_, &code_, &services_, &ranges_, &memory_};
   HartOwner& owner = *this;
   for (unsigned hart = 0; hart < spec_.harts; ++hart) {
     harts_.push_back(std::make_unique<CpHart>(hart, spec_, shared, owner));
@@ -75,11 +81,24 @@ Cp::Cp(const sc_core::sc_module_name& name, const CpSpec& spec, PartitionService
 
 Cp::~Cp() = default;
 
+std::string Cp::allowed_places() const {
+  const auto range = [](uint64_t base, uint64_t bytes) {
+    return hex(base) + ".." + hex(base + bytes - 1);
+  };
+  const std::string places = "allowed is the SRAM of the command processor, " +
+                             range(STRETTO_SRAM_BASE, STRETTO_SRAM_BYTES);
+  const std::string own = range(STRETTO_PRIVATE_BASE, STRETTO_PRIVATE_BYTES);
+  return places + (memory_ != nullptr ? ", and private memory, " + own
+                                      : "; " + own + " is there with cp.private_memory=gpu");
+}
+
 void Cp::load(std::shared_ptr<const ElfImage> image) {
   assert(image_ == nullptr);
-  const std::string allowed = "allowed is the SRAM of the command processor, " +
-                              hex(STRETTO_SRAM_BASE) + ".." +
-                              hex(STRETTO_SRAM_BASE + uint64_t{STRETTO_SRAM_BYTES} - 1);
+  assert((memory_ != nullptr) == (spec_.private_memory == PrivateMemory::gpu));
+  const auto is_place = [this](uint64_t address, uint64_t bytes) {
+    return in_sram(address, bytes) || (memory_ != nullptr && in_private_memory(address, bytes));
+  };
+  const std::string allowed = allowed_places();
   if (image->position_independent()) {
     throw UserError(image->path() +
                     ": is a position-independent kernel; firmware is linked at fixed addresses; " +
@@ -87,20 +106,25 @@ void Cp::load(std::shared_ptr<const ElfImage> image) {
   }
   for (const ElfImage::Segment& segment : image->segments()) {
     for (const uint64_t address : {segment.address, segment.load_address}) {
-      if (!in_sram(address, segment.memory_bytes)) {
+      if (!is_place(address, segment.memory_bytes)) {
         throw UserError(image->path() + ": segment " + std::to_string(segment.number) + " at " +
                         hex(address) + ".." + hex(address + segment.memory_bytes - 1) +
                         " is out of place; " + allowed);
       }
     }
   }
-  if (!in_sram(image->entry(), 2) || image->entry() % 2 != 0) {
+  if (!is_place(image->entry(), 2) || image->entry() % 2 != 0) {
     throw UserError(image->path() + ": entry " + hex(image->entry()) + " is out of place; " +
                     allowed);
   }
   for (const ElfImage::Segment& segment : image->segments()) {
-    std::copy(segment.data.begin(), segment.data.end(),
-              sram_.get() + (segment.load_address - STRETTO_SRAM_BASE));
+    if (in_sram(segment.load_address, segment.memory_bytes)) {
+      std::copy(segment.data.begin(), segment.data.end(),
+                sram_.get() + (segment.load_address - STRETTO_SRAM_BASE));
+    } else {
+      memory_->write(segment.load_address - STRETTO_PRIVATE_BASE + STRETTO_PRIVATE_OFFSET,
+                     segment.data.data(), segment.data.size());
+    }
   }
   image_ = std::move(image);
   const uint64_t tohost = image_->symbol("tohost").value_or(HartPort::kNoAddress);

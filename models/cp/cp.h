@@ -31,11 +31,12 @@
 #include "models/common/component.h"
 #include "models/common/elf_image.h"
 #include "models/common/interrupt_line.h"
+#include "models/common/memory_image.h"
 #include "models/common/payload_pool.h"
 #include "models/common/range_lookup.h"
 #include "models/cp/cp_bus.h"
-#include "models/cp/cp_hart.h"
 #include "models/cp/cp_spec.h"
+#include "models/cp/hart/cp_hart.h"
 #include "models/cp/local_devices.h"
 
 namespace stretto {
@@ -55,7 +56,8 @@ class Cp final : public sc_core::sc_module,
   Cp(const sc_core::sc_module_name& name, const CpSpec& spec, PartitionServices& services);
   ~Cp() override;
 
-  // Copies the segments into the SRAM. Throws UserError if one lies outside. Call once.
+  // Copies the segments into the SRAM, and into private memory if that is the GPU's. Throws
+  // UserError if one lies elsewhere. Call once.
   void load(std::shared_ptr<const ElfImage> image);
   // All harts start at the entry at the calendar's now(); mhartid tells them apart. Without load()
   // nothing happens.
@@ -65,6 +67,8 @@ class Cp final : public sc_core::sc_module,
   void on_end(std::function<void(uint64_t tohost)> callback) { on_end_ = std::move(callback); }
   // How the L2 treats an address that a hart misses; without it all are cached.
   void set_ranges(const RangeLookup& ranges) { ranges_ = &ranges; }
+  // Memory of the GPU, for private memory of the harts (cp.private_memory); before load().
+  void set_memory(MemoryImage& memory) { memory_ = &memory; }
 
   void set(unsigned line, bool level) override { intc_.set(line, level); }
 
@@ -89,6 +93,8 @@ class Cp final : public sc_core::sc_module,
     tlm::tlm_generic_payload* payload;
   };
   enum Event : uint64_t { kHart, kDoorbell };
+
+  std::string allowed_places() const;
 
   void schedule(Time at, unsigned hart, uint64_t what) override;
   bool bus_access(bool write, uint64_t address, uint8_t* data, unsigned bytes,
@@ -120,6 +126,7 @@ class Cp final : public sc_core::sc_module,
   riscv::ReservationSet reservations_;
   riscv::CodeCache code_;
   const RangeLookup* ranges_ = nullptr;
+  MemoryImage* memory_ = nullptr;
   std::vector<std::unique_ptr<CpHart>> harts_;
   std::vector<Ringing>
       ringing_;  // Doorbell writes between BEGIN_REQ and BEGIN_RESP, in order of arrival.

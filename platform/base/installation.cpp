@@ -58,8 +58,10 @@ std::string library_file(const std::string& name) {
       .string();
 }
 
-std::string firmware_file(const std::string& given) {
-  return given.empty() ? software_folder() + "/firmware/main.elf" : given;
+std::string firmware_file(const std::string& given, PrivateMemory memory) {
+  if (!given.empty()) return given;
+  return software_folder() +
+         (memory == PrivateMemory::gpu ? "/firmware/main_gpu.elf" : "/firmware/main.elf");
 }
 
 std::vector<std::string> shipped(const std::string& kind) {

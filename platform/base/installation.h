@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "models/cp/cp_spec.h"
+
 namespace stretto {
 
 // Where the running executable lies.
@@ -24,8 +26,8 @@ std::string software_folder();
 // A shared library that ships: below ../lib of the executable (installed), or the build's sw/.
 std::string library_file(const std::string& name);
 
-// The firmware that `given` names; empty: the shipped one.
-std::string firmware_file(const std::string& given);
+// The firmware that `given` names; empty: the shipped one for this kind of private memory.
+std::string firmware_file(const std::string& given, PrivateMemory memory);
 
 // Names of the *.yaml below share_folder()/`kind`, sorted, without suffix: "t3/small".
 std::vector<std::string> shipped(const std::string& kind);

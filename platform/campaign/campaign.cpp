@@ -58,7 +58,8 @@ std::string Campaign::checked_key(const CampaignRun& run) const {
   for (const Parameter& parameter : machine.parameters().all()) {
     if (parameter.path != "sim.threads") text += parameter.path + " " + parameter.get() + "\n";
   }
-  std::vector<std::string> files{"/proc/self/exe", firmware_file("")};
+  std::vector<std::string> files{"/proc/self/exe",
+                                 firmware_file("", machine.spec().cp.private_memory)};
   for (const JobRequest& job : request.jobs) {
     for (std::string& file : job.kind->kernel_files(job)) files.push_back(std::move(file));
   }

@@ -48,11 +48,13 @@ function(stretto_firmware name)
   set(script "")
   if(arg_LINKER_SCRIPT)
     get_filename_component(script ${arg_LINKER_SCRIPT} ABSOLUTE)
-    list(APPEND flags -nostartfiles -T${script})
+    get_filename_component(script_folder ${script} DIRECTORY)
+    file(GLOB included ${script_folder}/*.ld)
+    list(APPEND flags -nostartfiles -T${script} -L${script_folder})
   endif()
   set(elf ${CMAKE_BINARY_DIR}/sw/firmware/${name}.elf)
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/sw/firmware)
-  add_custom_command(OUTPUT ${elf} DEPENDS ${objects} ${script} VERBATIM
+  add_custom_command(OUTPUT ${elf} DEPENDS ${objects} ${included} VERBATIM
     COMMAND ${STRETTO_RISCV_GCC} ${flags} -Wl,--gc-sections -Wl,-Map=${elf}.map ${objects} -o ${elf}
     COMMENT "RISC-V: link firmware ${name}.elf")
   add_custom_target(stretto_firmware_${name} DEPENDS ${elf})

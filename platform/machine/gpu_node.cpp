@@ -81,6 +81,7 @@ GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned
           dma),
       doorbell_("doorbell") {
   bind();
+  if (spec.cp.private_memory == PrivateMemory::gpu) cp.set_memory(memory);
   enlist();
 }
 

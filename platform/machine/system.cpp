@@ -305,8 +305,8 @@ class System::State {
   }
 
   void load_firmware() {
-    firmware_ =
-        std::make_shared<ElfImage>(ElfImage::load(firmware_file(request_.options.firmware)));
+    firmware_ = std::make_shared<ElfImage>(
+        ElfImage::load(firmware_file(request_.options.firmware, spec_.cp.private_memory)));
     for (const auto& gpu : gpus_) {
       Partition& partition = gpu->partition;
       gpu->cp.load(firmware_);

@@ -83,7 +83,8 @@ Drawn check_drawn(const RunOptions& options, const MachineSpec& spec, const std:
 
 // A dry run loads nothing into a machine; it finds what cannot be loaded.
 void check_programs(const RunRequest& request) {
-  (void)ElfImage::load(firmware_file(request.options.firmware));
+  (void)ElfImage::load(
+      firmware_file(request.options.firmware, request.machine.spec().cp.private_memory));
   for (const JobRequest& job : request.jobs) {
     for (const std::string& file : job.kind->kernel_files(job)) {
       if (file.ends_with(".json"))  // A plan, read when the request was checked.

@@ -67,7 +67,7 @@ typedef struct net {
   net_thread_t thread[STRETTO_SHMEM_MAX_THREADS];
 } net_t;
 
-static net_t net FW_NOINIT;  // Most runs of a command processor have none: boot does not clear it.
+static net_t net FW_PRIVATE;  // Most runs of a command processor have none: boot does not clear it.
 
 // Starting
 

@@ -6,6 +6,8 @@
 // threads share nothing. A host program has registered memory and connected the queue pairs
 // (sw/net/symmetric.h).
 //
+// Their state is FW_PRIVATE: who opens and attaches for others hands it over.
+//
 // Order of calls: queue_service_open; queue_service_attach of each thread; rounds;
 // queue_service_write_counts.
 #ifndef STRETTO_SW_NET_QUEUE_SERVICE_H_

@@ -19,6 +19,8 @@
 typedef stretto_status_t fw_result_t;
 #define FW_MUST_CHECK __attribute__((warn_unused_result))
 #define FW_NOINIT __attribute__((section(".noinit")))  // Not cleared at boot.
+// Likewise, and perhaps behind L1s that are not coherent: one hart alone uses it, or hands it over.
+#define FW_PRIVATE __attribute__((section(".private")))
 
 #define FW_MIE_SOFTWARE (1u << 3)
 #define FW_MIE_TIMER (1u << 7)
@@ -47,6 +49,7 @@ static inline void mmio_write32(uint64_t address, uint32_t value) {
 }
 static inline void fence_acquire(void) {}
 static inline void fence_release(void) {}
+static inline void fence_private(void) {}
 static inline void wait_for_interrupt(void) {}
 static inline void set_interrupt_enable(uint64_t mask) { (void)mask; }
 static inline int interrupt_pending(void) { return 1; }
@@ -68,6 +71,12 @@ static inline void mmio_write32(uint64_t address, uint32_t value) {
 }
 static inline void fence_acquire(void) { __asm__ volatile("fence r, rw" : : : "memory"); }
 static inline void fence_release(void) { __asm__ volatile("fence rw, w" : : : "memory"); }
+// Hands over FW_PRIVATE, or takes it over: it reaches lines that other fences may leave alone.
+static inline void fence_private(void) {
+#ifdef FIRMWARE_PRIVATE
+  __asm__ volatile("fence iorw, iorw" : : : "memory");
+#endif
+}
 // Sleeps until an enabled interrupt is pending; interrupts are polled, never taken (mstatus.MIE
 // stays clear).
 static inline void wait_for_interrupt(void) { __asm__ volatile("wfi" : : : "memory"); }

@@ -45,6 +45,7 @@ fw_result_t net_service_start(shared_t* shared, uint64_t table) {
   if (result != STRETTO_OK) return result;
   for (unsigned i = 0; i < STRETTO_SHMEM_HARTS; ++i) serves[i] = i < threads;
   fence_release();
+  fence_private();
   shared->networks = NET_RUNS;
   shared->attends = true;
   clint_poke(COMPLETION_HART);
@@ -56,6 +57,7 @@ fw_result_t net_service_stop(shared_t* shared) {
   shared->networks = NET_STOPS;
   for (unsigned i = 0; i < STRETTO_SHMEM_HARTS; ++i)
     if (serves[i]) return STRETTO_ERROR_TABLE_FULL;
+  fence_private();
   for (unsigned i = 0; i < queue_service_threads(); ++i) queue_service_write_counts(i);
   shared->networks = NET_OFF;
   shared->attends = shared->drains;
@@ -70,6 +72,7 @@ void net_service_serve(const shared_t* shared, unsigned hart, uint64_t until) {
   while (!interrupt_pending() && (until == CLINT_NEVER || clint_now() < until)) {
     queue_service_round(hart);
     if (shared->networks != NET_STOPS || !queue_service_is_idle(hart)) continue;
+    fence_private();
     serves[hart] = false;
     clint_poke(QUEUE_HART);  // The packet that stops the service waits for that.
     return;

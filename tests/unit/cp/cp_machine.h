@@ -30,6 +30,7 @@ class TestMemory final : public sc_core::sc_module, private EventHandler {
     uint64_t address;
     unsigned bytes;
     unsigned hart;
+    PrivateAccess private_access;
   };
   tlm_utils::simple_target_socket<TestMemory, 32, StrettoProtocol> in;
 
@@ -44,6 +45,7 @@ class TestMemory final : public sc_core::sc_module, private EventHandler {
   unsigned waits_for_lock = 0;
   unsigned in_flight_high = 0;
 
+  MemoryImage& image() { return image_; }
   uint64_t word(uint64_t offset) {
     uint64_t value = 0;
     image_.read(offset, reinterpret_cast<uint8_t*>(&value), 8);
@@ -71,7 +73,9 @@ class TestMemory final : public sc_core::sc_module, private EventHandler {
                         extension->operation == Operation::unlocking_write;
     CHECK(payload.is_write() == writes);
     log.push_back({queue_.now(), extension->operation, payload.get_address(),
-                   payload.get_data_length(), extension->unit});
+                   payload.get_data_length(), extension->unit, extension->private_access});
+    CHECK((extension->private_access == PrivateAccess::none ||
+           extension->allocation == AllocationClass::cached));
     payload.acquire();
     if (!silent) {
       pending_.push_back(&payload);
@@ -215,6 +219,7 @@ struct CpMachine final : private EventHandler {
     services.queue = &queue;
     services.digest = &digest;
     cp = std::make_unique<Cp>("cp", spec, services);
+    if (spec.private_memory == PrivateMemory::gpu) cp->set_memory(memory.image());
     connect_checked(cp->mem, memory.in, queue);
     cp->bus.attach(STRETTO_DMA_BASE, 0x1000, device.csr);
     connect_checked(links.out, cp->doorbell, queue);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The paths of a hart's accesses that are not hot: where an address belongs, atomics, fences.
-#include "models/cp/hart_port.h"
+#include "models/cp/hart/hart_port.h"
 
 #include <cassert>
 
@@ -16,8 +16,60 @@ namespace {
 
 constexpr uint8_t kFenceRead = 2;  // Bits of predecessor and successor.
 constexpr uint8_t kFenceWrite = 1;
+constexpr uint8_t kFenceDevices = 12;
 
 }  // namespace
+
+HartPort::HartPort(const Surroundings& surroundings, const CpSpec& spec)
+    : around_(surroundings),
+      sram_(surroundings.sram),
+      cache_(spec.l1d_kib * 1024, spec.l1d_ways),
+      buffer_(spec.store_buffer),
+      hit_cycles_(spec.l1d_hit_cycles - 1),
+      private_at_(((uint64_t{surroundings.gpu} + 1) << STRETTO_NODE_SHIFT) +
+                  STRETTO_PRIVATE_OFFSET),
+      private_bytes_(spec.private_memory == PrivateMemory::gpu ? STRETTO_PRIVATE_BYTES : 0),
+      fences_reach_private_(spec.fenced == Fenced::all) {
+  if (private_bytes_ != 0) code_cache_.emplace(spec.l1i_kib * 1024, spec.l1i_ways);
+}
+
+bool HartPort::fetch_private(uint64_t address, uint16_t& parcel) const {
+  const uint64_t offset = address - STRETTO_PRIVATE_BASE;
+  if (private_bytes_ == 0 || offset > private_bytes_ - 2) return false;
+  uint8_t bytes[2];
+  (*around_.memory)->read(STRETTO_PRIVATE_OFFSET + offset, bytes, 2);
+  std::memcpy(&parcel, bytes, 2);
+  return true;
+}
+
+// All of these lines; else they are what the hart waits for.
+bool HartPort::is_in_code_cache(uint64_t pc, uint32_t bytes) {
+  const uint64_t address = in_memory(pc);
+  bool all = true;
+  for (uint64_t line = address >> L1Cache::kLineShift;
+       line <= (address + bytes - 1) >> L1Cache::kLineShift; ++line)
+    all &= code_cache_->lookup(line) != L1Cache::kMiss;
+  if (all) return true;
+  request_ = {};
+  request_.kind = Kind::kFetch;
+  request_.region = Region::memory;
+  request_.address = address;
+  request_.bytes = bytes;
+  return false;
+}
+
+bool HartPort::has_dirty_lines(bool all) const {
+  if (all || cache_.dirty_lines() == 0) return cache_.dirty_lines() != 0;
+  for (uint32_t slot = 0; slot < cache_.slots(); ++slot)
+    if (cache_.dirty(slot) != 0 && !is_private(cache_.line_of(slot))) return true;
+  return false;
+}
+
+void HartPort::drop_lines(bool all) {
+  if (all) return cache_.drop_all();
+  for (uint32_t slot = 0; slot < cache_.slots(); ++slot)
+    if (cache_.valid(slot) && !is_private(cache_.line_of(slot))) cache_.drop(slot);
+}
 
 Region HartPort::region_of(uint64_t address, unsigned bytes) const {
   if (address >> 48 != 0) return Region::nothing;
@@ -53,14 +105,17 @@ MemStatus HartPort::start(Kind kind, uint64_t address, unsigned bytes, uint64_t 
 
 MemStatus HartPort::amo(const riscv::AmoRequest& request, uint64_t& result,
                         uint64_t& extra_cycles) {
-  const Region region = region_of(request.addr, request.size_bytes);
+  const uint64_t address = in_memory(request.addr);
+  const Region region = region_of(address, request.size_bytes);
   if (region == Region::memory) {
     request_ = {};
     request_.kind = Kind::kAmo;
     request_.region = region;
-    request_.address = request.addr;
+    request_.address = address;
     request_.bytes = request.size_bytes;
     request_.amo = request;
+    request_.amo.addr = address;
+    request_.fences_private = fences_reach_private_;
     return MemStatus::kPending;
   }
   if (region != Region::sram) return MemStatus::kFault;
@@ -90,13 +145,19 @@ MemStatus HartPort::amo(const riscv::AmoRequest& request, uint64_t& result,
 
 // A fence whose predecessors hold writes is a release: dirty bytes go to memory. One whose
 // successors hold reads is an acquire: all lines are dropped, dirty ones after they went to memory.
-// Bus accesses are in order anyway.
+// Bus accesses are in order anyway. Whether private lines are among these: fences_reach_private_, or
+// the fence names devices. fence.i drops the instruction cache.
 MemStatus HartPort::fence(const riscv::FenceRequest& request, uint64_t&) {
-  if (request.instruction) return MemStatus::kDone;  // The ISS has forgotten the decoded code.
+  if (request.instruction) {  // The ISS has forgotten the decoded code.
+    if (code_cache_) code_cache_->drop_all();
+    return MemStatus::kDone;
+  }
   const bool release = (request.predecessor & kFenceWrite) != 0;
   const bool acquire = (request.successor & kFenceRead) != 0;
-  if (cache_.dirty_lines() == 0) {
-    if (acquire) cache_.drop_all();
+  const bool all =
+      fences_reach_private_ || ((request.predecessor | request.successor) & kFenceDevices) != 0;
+  if (!has_dirty_lines(all) && (buffer_.empty() || !release)) {
+    if (acquire) drop_lines(all);
     return MemStatus::kDone;
   }
   if (!release && !acquire) return MemStatus::kDone;
@@ -104,6 +165,7 @@ MemStatus HartPort::fence(const riscv::FenceRequest& request, uint64_t&) {
   request_.kind = Kind::kFence;
   request_.region = Region::memory;
   request_.fence = request;
+  request_.fences_private = all;
   return MemStatus::kPending;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Life of a hart: run, access, wait.
-#include "models/cp/cp_hart.h"
+#include "models/cp/hart/cp_hart.h"
 
 #include <algorithm>
 #include <bit>
@@ -44,10 +44,10 @@ CpHart::CpHart(unsigned hart, const CpSpec& spec, const Shared& shared, HartOwne
       clock_(spec.mhz),
       quantum_cycles_(quantum_in_cycles(spec)),
       port_(
-          {hart, shared.services->gpu, shared.sram, shared.reservations,
+          {hart, shared.services->gpu, shared.sram, shared.reservations, shared.memory,
            [this] { return owner_.mtime(local_time()); },
            [this](riscv::Cause cause, uint64_t value, uint64_t pc) { on_trap(cause, value, pc); }},
-          spec.l1d_kib * 1024, spec.l1d_ways, spec.l1d_hit_cycles),
+          spec),
       core_(port_, *shared.code, hart),
       slots_(spec.max_outstanding) {}
 
@@ -137,7 +137,10 @@ void CpHart::on_trap(riscv::Cause cause, uint64_t value, uint64_t pc) {
 void CpHart::begin_access() {
   assert(state_ == State::access);
   failed_ = false;
-  if (port_.request().region == Region::bus) {
+  waits_ = forwarded_ = false;
+  const HartPort::Request& request = port_.request();
+  const bool behind = request.kind == Kind::kStore && port_.buffer().holds_devices();
+  if (request.region == Region::bus && !behind) {
     access_bus();
     return;
   }
@@ -168,19 +171,40 @@ void CpHart::access_bus() {
 
 void CpHart::plan_access() {
   const HartPort::Request& request = port_.request();
+  const bool buffers = port_.buffer().exists();
+  if (request.region == Region::bus) {  // Behind what a release has sent.
+    steps_ = {Step::bus_write};
+    return;
+  }
   if (request.region == Region::remote) {
-    steps_ = {Step::remote_write};
+    steps_ = {buffers ? Step::buffer_store : Step::remote_write};
     return;
   }
   switch (request.kind) {
     case Kind::kLoad:
     case Kind::kStore:
+      if (buffers && request.kind == Kind::kStore) {
+        steps_ = {Step::buffer_store};
+        break;
+      }
+      if (buffers && request.kind == Kind::kLoad) {
+        result_ = 0;
+        forwarded_ = port_.buffer().forward(line(), request.address % L1Cache::kLineBytes,
+                                            request.bytes, &result_, false);
+        if (forwarded_) break;
+      }
       ++misses_;
-      steps_ = {Step::fill};
+      if (buffers) steps_.push_back(Step::drain_line);
+      steps_.push_back(Step::fill);
       break;
+    case Kind::kFetch: steps_ = {Step::fetch}; break;
     case Kind::kFence:
       steps_ = {Step::write_back_all};
-      if ((request.fence.successor & 2) != 0) steps_.push_back(Step::drop_all);
+      if ((request.fence.successor & 2) != 0) {
+        steps_.push_back(Step::drop_all);
+        // Loads behind it come behind stores before it.
+        if ((request.fence.predecessor & 1) != 0) steps_.push_back(Step::drain_all);
+      }
       break;
     default: plan_amo(); break;
   }
@@ -195,7 +219,8 @@ void CpHart::plan_amo() {
     result_ = 1;
     return;
   }
-  steps_ = {amo.release ? Step::write_back_all : Step::write_back_line, Step::drop_line};
+  steps_ = {amo.release ? Step::write_back_all : Step::write_back_line, Step::drop_line,
+            Step::drain_all};
   if (amo.op == AmoOp::kLoadReserved) {
     steps_.push_back(Step::read);
   } else {
@@ -210,9 +235,12 @@ void CpHart::plan_amo() {
 
 void CpHart::next_step() {
   while (step_ < steps_.size() && !failed_) {
+    waits_ = !may_begin(steps_[step_]);
+    if (waits_) return;
+    if (steps_[step_] == Step::bus_write) return access_bus();
     do_step(steps_[step_++]);
     pump();
-    if (outstanding_ > 0) return;
+    if (outstanding_ > 0 || !queue_.empty()) return;
   }
   finish_access(shared_.services->queue->now());
 }
@@ -223,12 +251,18 @@ void CpHart::do_step(Step step) {
   const uint32_t held = cache.find(line());
   switch (step) {
     case Step::write_back_all:
-      for (uint32_t slot = 0; slot < cache.slots(); ++slot) queue_write_back(slot);
+      for (uint32_t slot = 0; slot < cache.slots(); ++slot)
+        if (request.fences_private || !port_.is_private(cache.line_of(slot)))
+          queue_write_back(slot);
+      port_.buffer().close(request.fences_private);
+      if (request.kind != Kind::kFence || (request.fence.predecessor & 1) != 0)
+        port_.buffer().release();
+      pump_buffer();
       break;
     case Step::write_back_line:
       if (held != L1Cache::kMiss) queue_write_back(held);
       break;
-    case Step::drop_all: cache.drop_all(); break;
+    case Step::drop_all: port_.drop_lines(request.fences_private); break;
     case Step::drop_line:
       if (held != L1Cache::kMiss) cache.drop(held);
       break;
@@ -239,6 +273,7 @@ void CpHart::do_step(Step step) {
       enqueue(Operation::read, line() << L1Cache::kLineShift, L1Cache::kLineBytes);
       break;
     }
+    case Step::fetch: queue_fetches(); break;
     case Step::read: enqueue(Operation::read, request.address, request.bytes); break;
     case Step::locked_read: enqueue(Operation::locked_read, request.address, request.bytes); break;
     case Step::unlocking_write: {
@@ -257,100 +292,11 @@ void CpHart::do_step(Step step) {
     case Step::remote_write:
       enqueue(Operation::write, request.address, request.bytes, &request.value);
       break;
+    case Step::buffer_store: buffer_store(); break;
+    case Step::drain_line:
+    case Step::drain_all:
+    case Step::bus_write: break;
   }
-}
-
-// One transaction for each run of dirty bytes; almost always one.
-void CpHart::queue_write_back(uint32_t slot) {
-  L1Cache& cache = port_.cache();
-  uint64_t dirty = cache.dirty(slot);
-  if (dirty == 0) return;
-  const uint64_t base = cache.line_of(slot) << L1Cache::kLineShift;
-  while (dirty != 0) {
-    const unsigned first = static_cast<unsigned>(std::countr_zero(dirty));
-    const unsigned count = static_cast<unsigned>(std::countr_one(dirty >> first));
-    enqueue(Operation::write, base + first, count, cache.bytes(slot) + first);
-    if (first + count == L1Cache::kLineBytes) break;
-    dirty &= ~uint64_t{0} << (first + count);
-  }
-  cache.clean(slot);
-  ++written_back_lines_;
-}
-
-void CpHart::enqueue(Operation operation, uint64_t address, uint32_t bytes, const void* data) {
-  Transaction transaction{operation, address, bytes, {}};
-  if (data != nullptr) std::memcpy(transaction.data.data(), data, bytes);
-  queue_.push_back(transaction);
-}
-
-void CpHart::pump() {
-  while (!queue_.empty() && outstanding_ < slots_.size()) {
-    unsigned index = 0;
-    while (slots_[index].payload != nullptr) ++index;
-    Slot& slot = slots_[index];
-    const Transaction& transaction = queue_.front();
-    slot.data = transaction.data;
-    PooledPayload& payload = pool_.acquire();
-    slot.payload = &payload;
-    const bool write = transaction.operation == Operation::write ||
-                       transaction.operation == Operation::unlocking_write;
-    payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-    payload.set_address(transaction.address);
-    payload.set_data_ptr(slot.data.data());
-    payload.set_data_length(transaction.bytes);
-    payload.set_streaming_width(transaction.bytes);
-    payload.set_dmi_allowed(false);
-    StrettoExtension& extension = payload.extension;
-    extension = StrettoExtension{};
-    extension.engine = Engine::hart;
-    extension.gpu = shared_.services->gpu;
-    extension.unit = static_cast<uint16_t>(id_);
-    extension.operation = transaction.operation;
-    extension.account = STRETTO_ACCOUNT_CP;
-    extension.row_bytes = transaction.bytes;
-    extension.cookie = uint64_t{id_} << 32 | index;
-    // Rings, code objects and words of the system are written by the host, past the L2.
-    extension.allocation = AllocationClass::uncached;
-    if (*shared_.ranges != nullptr) {
-      const RangeEntry* entry = (*shared_.ranges)->find(transaction.address, transaction.bytes);
-      if (entry != nullptr) extension.allocation = entry->allocation;
-    }
-    queue_.pop_front();
-    ++outstanding_;
-    ++requests_;
-    (write ? written_bytes_ : read_bytes_) += payload.get_data_length();
-    owner_.send(payload);
-  }
-}
-
-void CpHart::answer(PooledPayload& payload, Time delay) {
-  const uint64_t index = payload.extension.cookie & 0xFFFF'FFFF;
-  owner_.schedule(shared_.services->queue->now() + delay, id_, kAnswer | index << 8);
-}
-
-void CpHart::on_answer(unsigned index) {
-  Slot& slot = slots_[index];
-  assert(state_ == State::memory && slot.payload != nullptr && outstanding_ > 0);
-  PooledPayload& payload = *slot.payload;
-  ++answers_;
-  const Step step = steps_[step_ - 1];
-  const Operation operation = payload.extension.operation;
-  if (!payload.is_response_ok()) {
-    failed_ = true;
-  } else if (step == Step::fill && operation == Operation::read) {
-    L1Cache& cache = port_.cache();
-    const uint32_t place = cache.victim(line());
-    cache.install(place, line());
-    std::memcpy(cache.bytes(place), slot.data.data(), L1Cache::kLineBytes);
-  } else if (operation == Operation::read || operation == Operation::locked_read) {
-    result_ = 0;
-    std::memcpy(&result_, slot.data.data(), payload.get_data_length());
-  }
-  slot.payload = nullptr;
-  payload.release();
-  --outstanding_;
-  pump();
-  if (outstanding_ == 0) next_step();
 }
 
 // The access is over at `at`, well or not: the instruction retires or traps, and the hart runs on.
@@ -377,14 +323,14 @@ void CpHart::complete() {
   const uint64_t in_line = request.address % L1Cache::kLineBytes;
   switch (request.kind) {
     case Kind::kLoad:
-      if (request.region == Region::memory) {
+      if (request.region == Region::memory && !forwarded_) {
         result_ = 0;
         std::memcpy(&result_, cache.bytes(cache.lookup(line())) + in_line, request.bytes);
       }
       core_.complete_load(result_);
       break;
     case Kind::kStore:
-      if (request.region == Region::memory) {
+      if (request.region == Region::memory && !port_.buffer().exists()) {
         const uint32_t slot = cache.lookup(line());
         std::memcpy(cache.bytes(slot) + in_line, &request.value, request.bytes);
         cache.mark_dirty(slot, HartPort::byte_mask(in_line, request.bytes));
@@ -392,6 +338,7 @@ void CpHart::complete() {
       core_.complete_store();
       break;
     case Kind::kFence: core_.complete_fence(); break;
+    case Kind::kFetch: core_.complete_fetch(); break;
     default:
       if (request.amo.op == AmoOp::kLoadReserved) {
         reserved_ = true;
@@ -432,7 +379,13 @@ void CpHart::report(StatisticSink& sink) const {
            "Loads and stores that filled a line of the L1 data cache.");
   sink.add(name + "l1d_write_backs", written_back_lines_, "count",
            "Lines written back, by replacement or release.");
+  if (port_.has_private_memory())
+    sink.add(name + "l1i_misses", fetched_lines_, "count",
+             "Lines of the L1 instruction cache that were filled.");
   sink.add(name + "atomics", atomics_, "count", "LR, SC and AMO on GPU memory.");
+  if (port_.has_store_buffer())
+    sink.add(name + "stores_buffered", buffered_, "count",
+             "Stores that opened an entry of the store buffer.");
   sink.add(name + "bus_reads", bus_reads_, "count", "Reads of device registers.");
   sink.add(name + "bus_writes", bus_writes_, "count", "Writes of device registers.");
   sink.add(name + "memory_read_bytes", read_bytes_, "bytes", "Bytes requested from the L2.");
@@ -448,7 +401,8 @@ void CpHart::audit(AuditSink& sink) const {
   sink.equal("cp hart busy + waiting + idle = total",
              busy_cycles_ + waiting_cycles_ + wfi_cycles_ + uncounted(true) + uncounted(false),
              std::max(now, core_.cycles()));
-  sink.equal("cp memory requests = answers + in flight", requests_, answers_ + outstanding_);
+  sink.equal("cp memory requests = answers + in flight", requests_,
+             answers_ + outstanding_ + storing_);
 }
 
 std::string CpHart::waiting_on() const {
@@ -462,6 +416,7 @@ std::string CpHart::waiting_on() const {
     case State::memory: break;
   }
   const HartPort::Request& request = port_.request();
+  if (request.kind == Kind::kFetch) return name + " waits for instructions" + place;
   if (request.kind == Kind::kFence) return name + " waits for write-backs of a fence" + place;
   const char* what = request.kind == Kind::kLoad    ? "read "
                      : request.kind == Kind::kStore ? "write "

@@ -14,8 +14,8 @@
 //    transactions of the one before have answered.
 //  3 A hart never runs past the time its timer interrupt fires by more than what the last
 //    instructions take.
-#ifndef STRETTO_MODELS_CP_CP_HART_H_
-#define STRETTO_MODELS_CP_CP_HART_H_
+#ifndef STRETTO_MODELS_CP_HART_CP_HART_H_
+#define STRETTO_MODELS_CP_HART_CP_HART_H_
 
 #include <array>
 #include <cstdint>
@@ -28,7 +28,7 @@
 #include "models/common/payload_pool.h"
 #include "models/common/range_lookup.h"
 #include "models/cp/cp_spec.h"
-#include "models/cp/hart_port.h"
+#include "models/cp/hart/hart_port.h"
 
 namespace stretto {
 
@@ -55,6 +55,7 @@ class CpHart {
     riscv::CodeCache* code;
     PartitionServices* services;
     const RangeLookup* const* ranges;  // Null inside: every address is cached by the L2.
+    MemoryImage* const* memory;        // Of the GPU: private memory.
   };
 
   CpHart(unsigned hart, const CpSpec& spec, const Shared& shared, HartOwner& owner);
@@ -86,10 +87,15 @@ class CpHart {
     drop_all,
     drop_line,
     fill,
+    fetch,
     read,
     locked_read,
     unlocking_write,
-    remote_write
+    remote_write,
+    buffer_store,  // These need or await room in the store buffer, or its entries' answers:
+    drain_line,
+    drain_all,
+    bus_write,
   };
   struct Transaction {
     Operation operation;
@@ -99,6 +105,7 @@ class CpHart {
   };
   struct Slot {
     PooledPayload* payload = nullptr;
+    uint64_t entry = 0;  // Of the store buffer; 0: of the access under way.
     std::array<uint8_t, L1Cache::kLineBytes> data{};
   };
 
@@ -112,8 +119,19 @@ class CpHart {
   void plan_amo();
   void next_step();
   void do_step(Step step);
+  bool may_begin(Step step);
+  void close_for_room();
+  bool has_room_for_write_backs();
+  void buffer_write_back(uint32_t slot);
+  void buffer_store();
+  void pump_buffer();
+  void on_stored(Slot& slot);
   void queue_write_back(uint32_t slot);
+  void queue_fetches();
   void pump();
+  void send(Slot& slot, unsigned index, Operation operation, uint64_t address, uint32_t bytes,
+            PrivateAccess private_access);
+  Slot* free_slot(unsigned& index);
   void enqueue(Operation operation, uint64_t address, uint32_t bytes, const void* data = nullptr);
   void on_answer(unsigned slot);
   void finish_access(Time at);
@@ -144,9 +162,12 @@ class CpHart {
   size_t step_ = 0;
   std::deque<Transaction> queue_;  // Of the present step, not sent yet.
   unsigned outstanding_ = 0;
-  bool failed_ = false;  // A transaction was answered with an error.
-  uint64_t result_ = 0;  // Of read and locked_read: the old value.
-  uint64_t stored_ = 0;  // For unlocking_write.
+  unsigned storing_ = 0;    // Transactions of the store buffer.
+  bool forwarded_ = false;  // A load has its bytes from the store buffer.
+  bool waits_ = false;      // The next step may not begin yet.
+  bool failed_ = false;     // A transaction was answered with an error.
+  uint64_t result_ = 0;     // Of read and locked_read: the old value.
+  uint64_t stored_ = 0;     // For unlocking_write.
   std::vector<Slot> slots_;
   PayloadPool pool_;
 
@@ -160,6 +181,8 @@ class CpHart {
   uint64_t waiting_cycles_ = 0;
   uint64_t wfi_cycles_ = 0;
   uint64_t misses_ = 0;
+  uint64_t fetched_lines_ = 0;
+  uint64_t buffered_ = 0;
   uint64_t written_back_lines_ = 0;
   uint64_t read_bytes_ = 0;
   uint64_t written_bytes_ = 0;
@@ -173,4 +196,4 @@ class CpHart {
 
 }  // namespace stretto
 
-#endif  // STRETTO_MODELS_CP_CP_HART_H_
+#endif  // STRETTO_MODELS_CP_HART_CP_HART_H_
