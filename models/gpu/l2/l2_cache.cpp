@@ -188,12 +188,13 @@ void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arriva
   } else {
     switch (extension.operation) {
       case Operation::read:
-        if (shared && extension.engine == Engine::hart) count_hart_read(payload);
+        if (cached && extension.engine == Engine::hart) count_hart_read(payload, extension);
         done = cached ? serve_read(request, loads, payload, extension, arrival)
                       : serve_bypass(request, loads, payload, extension, arrival);
         break;
       case Operation::write:
       case Operation::locked_store:
+        if (shared) note_announced(payload, extension);
         done = cached ? serve_write(request, stores, payload, extension, arrival)
                       : serve_bypass(request, stores, payload, extension, arrival);
         break;

@@ -53,6 +53,7 @@
 #include <memory>
 #include <queue>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "models/common/clock_domain.h"
@@ -91,8 +92,14 @@ struct L2Counters {
   uint64_t atomics = 0;
   uint64_t fences = 0;
   uint64_t lock_waits = 0;
-  uint64_t hart_reads = 0;        // Of shared ranges,
-  uint64_t hart_reads_found = 0;  // of these, those whose sector was here.
+  // Of harts: from shared ranges, of data and of code in their private memory.
+  struct HartReads {
+    uint64_t all = 0;
+    uint64_t found = 0;  // Their sector was here.
+  };
+  HartReads hart_shared, hart_data, hart_code;
+  HartReads hart_announced;  // The first of a shared sector behind a locked store to it, if it was
+                             // sent behind that.
   uint64_t requests = 0;
   uint64_t responses = 0;
   uint64_t tag_bytes = 0;       // Sectors that requests of cached memory touched.
@@ -276,7 +283,8 @@ class L2Cache final : public sc_core::sc_module,
   bool keep(uint64_t line);
   void free_if_unlocked(uint64_t line);
   void performed(const tlm::tlm_generic_payload& payload, const StrettoExtension& extension);
-  void count_hart_read(const tlm::tlm_generic_payload& payload);
+  void note_announced(const tlm::tlm_generic_payload& payload, const StrettoExtension& extension);
+  void count_hart_read(const tlm::tlm_generic_payload& payload, const StrettoExtension& extension);
   bool blocked_by_lock(tlm::tlm_generic_payload& payload, const StrettoExtension& extension) const;
   void unlock(uint64_t line, uint16_t hart);
   void unlock_bypassed(tlm::tlm_generic_payload& payload);
@@ -399,6 +407,7 @@ class L2Cache final : public sc_core::sc_module,
 
   const bool locking_;  // Locked lines stay.
   L2Locks locks_;
+  std::unordered_set<uint64_t> announced_;  // Sectors with a locked store that no hart has read.
   struct Deferred {
     int unit;
     tlm::tlm_generic_payload* payload;

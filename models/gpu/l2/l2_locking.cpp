@@ -48,6 +48,7 @@ void L2Locks::accessed(uint64_t line, unsigned sectors, uint64_t clock) {
     ++counters_.accessed;
     counters_.clocks += held;
     counters_.most_clocks = std::max(counters_.most_clocks, held);
+    ++counters_.by_time[std::min<uint64_t>(held / kTimeStep, counters_.by_time.size() - 1)];
     end(found, sector);
   }
 }
@@ -103,6 +104,10 @@ void L2Locks::report(StatisticSink& sink) const {
   sink.add("l2.lock_time", counters_.clocks, "cycles",
            "From the store to the hart's access, all locks together.");
   sink.add("l2.lock_time_max", counters_.most_clocks, "cycles", "The longest of them.");
+  for (size_t i = 0; i < counters_.by_time.size(); ++i)
+    if (counters_.by_time[i] != 0)
+      sink.add(fmt::format("l2.lock_times.{}", i * kTimeStep), counters_.by_time[i], "count",
+               "Locks whose time was that many clocks or up to 127 more; the last: or any more.");
   sink.add("l2.locked_high_water", counters_.most_lines, "count",
            "Most lines locked at a time until a hart accesses them.");
 }
@@ -223,16 +228,37 @@ bool L2Cache::blocked_by_lock(tlm::tlm_generic_payload& payload,
   return false;
 }
 
+// A store at the banks. What a hart answers it has read, perhaps by a load that was sent before.
+void L2Cache::note_announced(const tlm::tlm_generic_payload& payload,
+                             const StrettoExtension& extension) {
+  const uint64_t sector = (payload.get_address() & STRETTO_OFFSET_MASK) >> L2Tags::kSectorBits;
+  if (extension.engine == Engine::hart) {
+    announced_.erase(sector);
+  } else if (extension.operation == Operation::locked_store) {
+    announced_.insert(sector);
+  }
+}
+
 // A load of a hart is at the banks: are its sectors here?
-void L2Cache::count_hart_read(const tlm::tlm_generic_payload& payload) {
+void L2Cache::count_hart_read(const tlm::tlm_generic_payload& payload,
+                              const StrettoExtension& extension) {
+  const bool shared = extension.allocation == AllocationClass::shared;
+  if (!shared && extension.private_access == PrivateAccess::none) return;
   const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
   const uint64_t line = offset >> L2Tags::kLineBits;
   const L2Tags::Set& set = tags_.set(tags_.place_of(line).set);
   const int way = L2Tags::find(set, L2Tags::tag_of(line));
   const unsigned sector = offset >> L2Tags::kSectorBits & 1;
-  ++counters_.hart_reads;
-  counters_.hart_reads_found +=
-      way >= 0 && (set.state[way] >> (L2Tags::kValidShift + sector) & 1) != 0;
+  L2Counters::HartReads& reads = shared ? counters_.hart_shared
+                                 : extension.private_access == PrivateAccess::code
+                                     ? counters_.hart_code
+                                     : counters_.hart_data;
+  const bool found = way >= 0 && (set.state[way] >> (L2Tags::kValidShift + sector) & 1) != 0;
+  ++reads.all;
+  reads.found += found;
+  if (!shared || announced_.erase(offset >> L2Tags::kSectorBits) == 0) return;
+  ++counters_.hart_announced.all;
+  counters_.hart_announced.found += found;
 }
 
 // A write past the tags is performed when the memory has answered: until then its line is locked.

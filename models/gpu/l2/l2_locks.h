@@ -15,6 +15,7 @@
 #ifndef STRETTO_MODELS_GPU_L2_L2_LOCKS_H_
 #define STRETTO_MODELS_GPU_L2_L2_LOCKS_H_
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -47,10 +48,12 @@ class L2Locks {
     uint64_t refused = 0;    // Stores that found too many ways of their set locked.
     uint64_t clocks = 0;     // From set to accessed, all together,
     uint64_t most_clocks = 0;
+    std::array<uint64_t, 64> by_time{};  // Locks accessed, in steps of kTimeStep.
     uint64_t most_lines = 0;
     uint64_t taken = 0;  // Exclusive ones.
     uint64_t given_back = 0;
   };
+  static constexpr uint64_t kTimeStep = 128;  // Clocks.
   // The line has no lock of this kind any more.
   using OnFree = std::function<void(uint64_t line)>;
 

@@ -452,11 +452,19 @@ void L2Cache::report(StatisticSink& sink) const {
   sink.add("l2.lock_waits", counters_.lock_waits, "count",
            "Accesses that waited for a locked line.");
   if (locking_) locks_.report(sink);
-  if (counters_.hart_reads != 0) {
-    sink.add("l2.hart_reads", counters_.hart_reads, "count", "Loads of harts from shared ranges.");
-    sink.add("l2.hart_reads_found", counters_.hart_reads_found, "count",
+  const auto hart_reads = [&sink](const std::string& name, const L2Counters::HartReads& reads,
+                                  const char* sentence) {
+    if (reads.all == 0) return;
+    sink.add("l2." + name, reads.all, "count", sentence);
+    sink.add("l2." + name + "_found", reads.found, "count",
              "Of these, those whose sector was in the cache.");
-  }
+  };
+  hart_reads("hart_reads", counters_.hart_shared, "Loads of harts from shared ranges.");
+  hart_reads("hart_announced_reads", counters_.hart_announced,
+             "Of these, the first of a sector behind a locked store of a work-group to it.");
+  hart_reads("hart_data_reads", counters_.hart_data,
+             "Lines of their private data that harts loaded.");
+  hart_reads("hart_code_reads", counters_.hart_code, "Lines of code that harts loaded.");
   sink.add("l2.boundaries", counters_.boundaries, "count",
            "Write-backs of all that was dirty (releases at system scope).");
   sink.add("l2.invalidations", counters_.invalidations, "count",

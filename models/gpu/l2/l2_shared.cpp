@@ -248,17 +248,21 @@ void L2Cache::release_line(uint64_t line, uint64_t cycle) {
                   clock_.edge(cycle));
 }
 
-// What is dirty or on its way stays; the tag of a pinned line, too.
+// What is dirty or on its way stays; the tag of a pinned line, too; and a line that is locked until a
+// hart reads it, with memory's bytes, so that nobody finds there what others have overwritten.
 void L2Cache::forget_line(uint64_t line) {
   if (partitions_ != nullptr) partitions_->drop_copy(line, 3);
   L2Tags::Set& set = tags_.set(tags_.place_of(line).set);
   const int way = L2Tags::find(set, L2Tags::tag_of(line));
   if (way < 0) return shared_.drop(line);
   uint8_t& state = set.state[way];
-  const unsigned kept = shared_.dirty_in_full(line) << L2Tags::kValidShift;
   constexpr unsigned kValid = 3u << L2Tags::kValidShift;
+  const bool stays = locks_.holds(line);
+  const unsigned kept = stays ? kValid : shared_.dirty_in_full(line) << L2Tags::kValidShift;
   state = static_cast<uint8_t>((state & ~kValid) | (state & kept));
   shared_.forget(line);
+  if (stays)
+    shared_.open(line, (state >> L2Tags::kValidShift) & ~(state >> L2Tags::kPendingShift) & 3);
   // Dirty bytes of a line without a dirty sector wait for a write-back of everything.
   if (state != 0 || shared_.dirty(line) != 0) return;
   set.tag[way] = L2Tags::kNoTag;

@@ -109,7 +109,7 @@ class Service {
     cp_.set_ranges(ranges_);
     tap_.on_request = [this](const tlm::tlm_generic_payload&) {
       sent_at_ = bench_.clock();
-      hits_before_ = bench_.l2.counters().hart_reads_found;
+      hits_before_ = bench_.l2.counters().hart_shared.found;
     };
     tap_.on_answer = [this](const tlm::tlm_generic_payload& payload) { hart_answered(payload); };
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
@@ -215,7 +215,7 @@ class Service {
       ++queue.read;
       return;
     }
-    const bool hit = bench_.l2.counters().hart_reads_found != hits_before_;
+    const bool hit = bench_.l2.counters().hart_shared.found != hits_before_;
     ++result_.polls;
     result_.polls_hit += hit;
     if (payload.get_data_ptr()[0] != kAnnounced) return;

@@ -44,6 +44,12 @@ struct Bench : GpuMachine {
     finish(payload);
     return value;
   }
+  // By a work-group: the sector stays in the L2 until a hart reads it.
+  void announce(uint64_t address, uint64_t value) {
+    cp_done.clear();
+    finish(start(Operation::locked_store, address, &value, Scope::device, false, false,
+                 Engine::wavefront));
+  }
   // Returns how long it took.
   Time fence(bool acquire, bool release) {
     const Time begin = queue.now();
@@ -69,7 +75,7 @@ struct Bench : GpuMachine {
 
  private:
   PooledPayload& start(Operation operation, uint64_t address, uint64_t* value, Scope scope,
-                       bool acquire = false, bool release = false) {
+                       bool acquire = false, bool release = false, Engine engine = Engine::hart) {
     PooledPayload& payload = cp_pool.acquire();
     payload.set_command(tlm::TLM_WRITE_COMMAND);
     payload.set_address(address);
@@ -79,7 +85,8 @@ struct Bench : GpuMachine {
     payload.extension = {};
     payload.extension.operation = operation;
     payload.extension.atomic_op = AtomicOp::add;
-    payload.extension.engine = Engine::hart;
+    payload.extension.engine = engine;
+    payload.extension.locks_line = operation == Operation::locked_store;
     payload.extension.allocation = kClass;
     payload.extension.account = STRETTO_ACCOUNT_CP;
     payload.extension.scope = scope;
@@ -235,6 +242,35 @@ TEST_CASE("an acquire forgets the bytes that are not dirty, and those alone") {
   CHECK(bench.get(kShared) == 11);
   CHECK(bench.get(kShared + 256) == 7);
   CHECK(bench.get(kShared + 264) == 13);
+}
+
+TEST_CASE("a fence leaves a locked sector where it is, with what memory has", "[CN-LOCK-01]") {
+  L2Spec spec;
+  spec.lock_ways = spec.ways - 1;
+  Bench bench(spec);
+  const auto& announced = bench.gpu.l2.counters().hart_announced;
+  bench.announce(kShared, 5);
+  bench.fence(true, true);  // Of another work-group.
+  CHECK(bench.in_memory(kShared) == 5);
+  CHECK(bench.get(kShared) == 5);
+  CHECK(announced.all == 1);
+  CHECK(announced.found == 1);
+  // The hart has freed it.
+  bench.fence(true, true);
+  const uint64_t found = bench.gpu.l2.counters().hart_shared.found;
+  bench.get(kShared);
+  CHECK(bench.gpu.l2.counters().hart_shared.found == found);
+  // What others have written meanwhile is seen behind an acquire.
+  bench.announce(kShared + 256, 6);
+  bench.fence(true, true);
+  bench.set_value<uint64_t>(kShared + 256, 9);
+  bench.fence(true, false);
+  CHECK(bench.get(kShared + 256) == 9);
+  // A hart that answers has read the announcement.
+  bench.announce(kShared + 512, 7);
+  bench.put(kShared + 512, 0);
+  bench.get(kShared + 512);
+  CHECK(announced.all == 2);
 }
 
 TEST_CASE("an atomic of system scope acts on memory, one of device scope on the L2") {
