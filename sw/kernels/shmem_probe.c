@@ -26,9 +26,7 @@ KERNEL_INLINE void measure(shmem_ctx_t* ctx, const shmem_probe_arguments_t* g, u
   shmem_store_(stamp + offsetof(shmem_probe_stamp_t, failed), ctx->failed);
 }
 
-void shmem_probe(void) {
-  const shmem_probe_arguments_t* g =
-      (const shmem_probe_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+KERNEL_INLINE void probe(const shmem_probe_arguments_t* g) {
   const uint64_t me = tile_csr(TILE_CSR_WG_ID);
   const uint64_t source = g->source + me * g->stride, destination = g->destination + me * g->stride;
   uint64_t stamp = g->stamps + me * SHMEM_PROBE_STAMP_BYTES(g->rounds);
@@ -47,10 +45,50 @@ void shmem_probe(void) {
     shmem_store_(stamp + 8, tile_csr(TILE_CSR_CYCLE));
   }
   shmem_wg_ctx_destroy(&ctx);
+}
+
+void shmem_probe(void) {
+  probe((const shmem_probe_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG));
   tile_end();
   __builtin_unreachable();
 }
 
+// Four loads on their way at a time: each waits for what was loaded into its tile before.
+KERNEL_INLINE uint64_t stream(const shmem_stream_arguments_t* g, uint64_t number) {
+  const uint64_t base = g->arrays + number * g->array_bytes;
+  const uint64_t shape = tile_shape(1, SHMEM_STREAM_PIECE_BYTES, 0);
+  uint64_t bytes = 0, at = 0;
+  do {
+    for (uint64_t end = at + SHMEM_STREAM_STEP_BYTES; at != end;) {
+      tile_load(TILE_R(0), base + at, shape, STRETTO_BYTE, 0);
+      tile_load(TILE_R(1), base + at + SHMEM_STREAM_PIECE_BYTES, shape, STRETTO_BYTE, 0);
+      tile_load(TILE_R(2), base + at + 2 * SHMEM_STREAM_PIECE_BYTES, shape, STRETTO_BYTE, 0);
+      tile_load(TILE_R(3), base + at + 3 * SHMEM_STREAM_PIECE_BYTES, shape, STRETTO_BYTE, 0);
+      at += 4 * SHMEM_STREAM_PIECE_BYTES;
+    }
+    bytes += SHMEM_STREAM_STEP_BYTES;
+    if (at == g->array_bytes) at = 0;
+  } while (shmem_load_(g->ended) != g->probes);
+  return bytes;
+}
+
+void shmem_stream(void) {
+  const shmem_stream_arguments_t* g =
+      (const shmem_stream_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  const uint64_t me = tile_csr(TILE_CSR_WG_ID);
+  if (me < g->probes) {
+    probe(&g->probe);
+    tile_red(g->ended, 1ull);
+  } else {
+    shmem_store_(g->notes + 8 * (me - g->probes), stream(g, me - g->probes));
+  }
+  tile_end();
+  __builtin_unreachable();
+}
+
+STRETTO_KERNEL(shmem_stream, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 6144,
+               .private_bytes = 1024, .wavefronts = 1,
+               .kernarg_bytes = sizeof(shmem_stream_arguments_t));
 STRETTO_KERNEL(shmem_probe, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096,
                .private_bytes = 1024, .wavefronts = 1,
                .kernarg_bytes = sizeof(shmem_probe_arguments_t));

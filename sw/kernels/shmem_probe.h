@@ -34,6 +34,21 @@ typedef struct shmem_probe_arguments {
   uint32_t messages;
 } shmem_probe_arguments_t;
 
+// shmem_stream: the first `probes` work-groups do what those of shmem_probe do. Each of the others
+// loads an array of its own again and again, pieces of 1 KiB, until all these have ended. Its notes:
+// bytes that it has loaded.
+typedef struct shmem_stream_arguments {
+  shmem_probe_arguments_t probe;
+  uint64_t arrays;
+  uint64_t array_bytes;  // Of each: a multiple of SHMEM_STREAM_STEP_BYTES.
+  uint64_t ended;        // A word in memory that no cache holds, 0.
+  uint64_t notes;        // A word of each of the others.
+  uint64_t probes;
+} shmem_stream_arguments_t;
+
+#define SHMEM_STREAM_PIECE_BYTES 1024u
+#define SHMEM_STREAM_STEP_BYTES (16u * SHMEM_STREAM_PIECE_BYTES)  // Between looks at `ended`.
+
 // Of a work-group.
 #define SHMEM_PROBE_STAMP_BYTES(rounds) ((rounds) * sizeof(shmem_probe_stamp_t) + 16)
 

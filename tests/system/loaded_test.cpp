@@ -12,6 +12,20 @@ namespace {
 
 const std::string kLoaded = "compnet/loaded --impl all=model ";
 
+// Of reads of a kind that harts sent to the L2, those that found their sector.
+double found(const RunResult& run, const std::string& reads) {
+  const std::string name = "statistics.gpu0.compute.l2." + reads;
+  return static_cast<double>(run.number(name + "_found")) / static_cast<double>(run.number(name));
+}
+double all_found(const RunResult& run) {
+  uint64_t all = 0, found = 0;
+  for (const std::string kind : {"hart_reads", "hart_data_reads", "hart_code_reads"}) {
+    all += run.number("statistics.gpu0.compute.l2." + kind);
+    found += run.number("statistics.gpu0.compute.l2." + kind + "_found");
+  }
+  return static_cast<double>(found) / static_cast<double>(all);
+}
+
 double blocking(const RunResult& run, const char* what) {
   return run.at("job.blocking").at(what).to_number<double>();
 }
@@ -96,4 +110,30 @@ TEST_CASE("puts of many work-groups arrive, and no way to make the run changes w
     CHECK(other.text("digest") == run.text("digest"));
     CHECK(other.at("job") == run.at("job"));
   }
+}
+
+TEST_CASE("streams push out of the L2 what the command processor reads, but not what is locked",
+          "[CN-LOCK-01][CN-LOCK-03][CN-CP-01]") {
+  const std::string llc = "compnet/llc --impl all=model --set loaded.rounds=10 ";
+  const std::string free = llc + "--mode compnet-nolock ", quiet = "--set loaded.streaming=0 ";
+  const RunResult alone = run_correctly(free + quiet), pushed = run_correctly(free),
+                  locked = run_correctly(llc), calm = run_correctly(llc + quiet);
+  CHECK(all_found(pushed) <= 0.4 * all_found(alone));
+  CHECK(found(locked, "hart_announced_reads") >= 0.99);
+  CHECK(found(pushed, "hart_announced_reads") < 0.9);
+  // What the command processor has for itself is not locked.
+  CHECK(found(locked, "hart_data_reads") < 0.9 * found(calm, "hart_data_reads"));
+  CHECK(locked.at("job.streamed_bytes").to_number<uint64_t>() > uint64_t{1} << 20);
+}
+
+TEST_CASE("where a hart's own data lie, and what fences reach, changes times alone") {
+  const std::string few = kLoaded + "--set loaded.work_groups=16 --set loaded.messages=3 ";
+  const RunResult sram = run_correctly(few + "--set cp.private_memory=sram"),
+                  all = run_correctly(few), shared = run_correctly(few + "--set cp.fenced=shared"),
+                  buffer = run_correctly(few + "--set cp.store_buffer=4");
+  for (const RunResult* run : {&all, &shared, &buffer})
+    CHECK(run->at("job.entries") == sram.at("job.entries"));
+  const RunResult windows =
+      run_correctly(few + "--set cp.store_buffer=4 --set sim.window_ns=7 --set sim.threads=2");
+  CHECK(windows.text("digest") == buffer.text("digest"));
 }

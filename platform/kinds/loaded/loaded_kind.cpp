@@ -130,6 +130,7 @@ class LoadedJob final : public ServersJob {
       details["not_blocking"] =
           json::object{{"span_us", all.posted.us}, {"per_us", rate(all.posted)}};
     add_service(details);
+    if (kind_.streaming != 0) details["streamed_bytes"] = streamed_bytes();
     return details;
   }
 
@@ -167,10 +168,18 @@ class LoadedJob final : public ServersJob {
     ShmemPlan& plan = plans_[server];
     plan.threads = kind_.threads;
     const uint64_t stamps = SHMEM_PROBE_STAMP_BYTES(kind_.rounds);
+    const uint32_t streaming = server == 0 ? kind_.streaming : 0;
     plan.place(request_, server, rank_of(server), kind_.work_groups, 2 * half_,
-               kind_.work_groups * stamps, layouts_[rank_of(server)]);
-    arguments_[server] = shmem_probe_arguments_t{};
-    shmem_probe_arguments_t& one = arguments_[server];
+               kind_.work_groups * stamps + (streaming == 0 ? 0 : 64 + 8 * streaming),
+               layouts_[rank_of(server)], streaming * array_bytes());
+    arguments_[server] = shmem_stream_arguments_t{};
+    shmem_stream_arguments_t& all = arguments_[server];
+    all.arrays = plan.arrays;
+    all.array_bytes = array_bytes();
+    all.ended = plan.results + kind_.work_groups * stamps;
+    all.notes = all.ended + 64;
+    all.probes = kind_.work_groups;
+    shmem_probe_arguments_t& one = all.probe;
     one.source = plan.data;
     one.destination = plan.data + half_;
     one.bytes = kind_.bytes;
@@ -180,10 +189,21 @@ class LoadedJob final : public ServersJob {
     one.pe = 1 - server;
     one.rounds = kind_.rounds;
     one.messages = kind_.messages;
-    plan.launches.push_back({"shmem_probe", &one, sizeof one, server == 0 ? kind_.work_groups : 0});
+    if (streaming != 0)
+      plan.launches.push_back({"shmem_stream", &all, sizeof all, kind_.work_groups + streaming});
+    else
+      plan.launches.push_back(
+          {"shmem_probe", &one, sizeof one, server == 0 ? kind_.work_groups : 0});
     plan.finish(cluster_memory(), elf_, kind_.poll_rounds);
   }
 
+  uint64_t array_bytes() const { return uint64_t{kind_.stream_kib} * 1024; }
+  uint64_t streamed_bytes() const {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < kind_.streaming; ++i)
+      bytes += in_memory<uint64_t>(0, arguments_[0].notes + 8 * i);
+    return bytes;
+  }
   uint64_t stamps_of(uint32_t group) const {
     return plans_[0].results + group * SHMEM_PROBE_STAMP_BYTES(kind_.rounds);
   }
@@ -223,7 +243,7 @@ class LoadedJob final : public ServersJob {
   const ClockDomain clock_;
   const uint64_t half_;  // What is read; as much is written.
   const std::vector<uint8_t> elf_;
-  std::array<shmem_probe_arguments_t, kServers> arguments_{};
+  std::array<shmem_stream_arguments_t, kServers> arguments_{};
 };
 
 }  // namespace
@@ -243,11 +263,18 @@ void LoadedKind::describe(ParameterSet& set) {
              "Rounds of a thread over its queues to one look at completions (CN-U06).");
   set.number("threads", threads, 1, STRETTO_SHMEM_MAX_THREADS,
              "Harts, or threads of the host, that serve queues (CN-U07).");
+  set.number("streaming", streaming, 0, 1000,
+             "Work-groups of server 0 beside these, which load arrays of their own until all "
+             "operations have ended (Fig 7).");
+  set.number("stream_kib", stream_kib, 16, 65536, "Array of each of them, KiB; a multiple of 16.");
 }
 
 std::string LoadedKind::first_error() const {
-  return operation == LoadedOperation::none && messages != 0 ? "operation=none has no messages"
-                                                             : "";
+  if (operation == LoadedOperation::none && messages != 0) return "operation=none has no messages";
+  if (stream_kib * 1024 % SHMEM_STREAM_STEP_BYTES != 0)
+    return fmt::format("stream_kib ({}) is not a multiple of {}", stream_kib,
+                       SHMEM_STREAM_STEP_BYTES / 1024);
+  return "";
 }
 
 const KindInfo& LoadedKind::info() const {
@@ -263,23 +290,26 @@ const KindInfo& LoadedKind::info() const {
 std::map<std::string, uint64_t> LoadedKind::shape() const {
   return {{"work_groups", work_groups}, {"bytes", bytes},
           {"rounds", rounds},           {"messages", messages},
-          {"poll_rounds", poll_rounds}, {"threads", threads}};
+          {"poll_rounds", poll_rounds}, {"threads", threads},
+          {"streaming", streaming}};
 }
 
 void LoadedKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
   check_servers(request, kServers, kServers);
   const uint32_t room = spec.gpu.cus * spec.gpu.workgroup_slots;
-  if (work_groups > room)
+  if (work_groups + streaming > room)
     throw UserError(fmt::format(
-        "{}: loaded.work_groups ({}) are to be there at a time, and the GPU has room for {}",
-        request.subject(), work_groups, room));
+        "{}: loaded.work_groups and streaming ({}) are to be there at a time, and the GPU has room "
+        "for {}",
+        request.subject(), work_groups + streaming, room));
   check_service_threads(request, threads);
-  check_kernels("shmem_probe", {"shmem_probe"});
+  check_kernels("shmem_probe", {"shmem_probe", "shmem_stream"});
   const uint64_t heap = 2 * uint64_t{work_groups} * stride_of(bytes);
   check_memory(
       request,
-      heap + STRETTO_SHMEM_SYNC_BYTES(work_groups) + SHMEM_LIST_MODULE_BYTES +
+      heap + uint64_t{streaming} * stream_kib * 1024 + 8 * streaming + 64 +
+          STRETTO_SHMEM_SYNC_BYTES(work_groups) + SHMEM_LIST_MODULE_BYTES +
           work_groups * (uint64_t{STRETTO_SHMEM_QUEUE_BYTES} + SHMEM_PROBE_STAMP_BYTES(rounds)) +
           (4u << 20),
       "the heap", heap, "loaded.bytes or work_groups");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind loaded: many work-groups of a server use the memory of another one at a time, and
-// the service of their queues is what they wait for.
+// the service of their queues is what they wait for. Others may stream through the L2 meanwhile.
 #ifndef STRETTO_PLATFORM_KINDS_LOADED_LOADED_KIND_H_
 #define STRETTO_PLATFORM_KINDS_LOADED_LOADED_KIND_H_
 
@@ -33,6 +33,8 @@ class LoadedKind final : public WorkloadKind {
   uint32_t messages = 0;     // Then so many that nobody waits for, and a quiet.
   uint32_t poll_rounds = 4;  // CN-U06.
   uint32_t threads = 2;      // CN-U07.
+  uint32_t streaming = 0;    // Work-groups beside them (Fig 7).
+  uint32_t stream_kib = 1024;
 };
 
 }  // namespace stretto
