@@ -13,6 +13,7 @@
 #include "platform/reproduce/compnet/compnet_figures.h"
 #include "platform/reproduce/compnet/compnet_targets.h"
 #include "platform/reproduce/compnet/compnet_training.h"
+#include "platform/reproduce/compnet/llc_study.h"
 #include "platform/reproduce/reproduction.h"
 
 namespace stretto {
@@ -51,6 +52,11 @@ std::string write_lists(const CompnetResults& results, const std::string& out) {
   for (const auto& [name, plot] : compnet_plots(results)) {
     write_plot(out + "/" + name, plot);
     written += ", " + name;
+  }
+  if (const std::string csv = llc_csv(results); !csv.empty()) {
+    write("figure7.csv", csv);
+    plot_llc(out, results);
+    written += ", fig7.svg";
   }
   return written;
 }

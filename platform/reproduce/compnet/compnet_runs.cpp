@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "platform/campaign/targets.h"
+#include "platform/reproduce/compnet/llc_study.h"
 
 namespace stretto {
 
@@ -114,6 +115,7 @@ std::vector<CampaignRun> compnet_runs(CompnetSource source) {
       for (const unsigned bytes : kTrainingBytes)
         for (const char* design : kAllDesigns) runs.add_reduce(design, kTrainingServers, bytes);
       break;
+    case CompnetSource::llc: return llc_runs();
   }
   return runs.take();
 }

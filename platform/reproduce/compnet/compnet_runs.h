@@ -40,7 +40,17 @@ inline constexpr std::array<unsigned, 5> kTrainingBytes{4u << 10, 64u << 10, 1u 
                                                         kReduceBytes};
 inline constexpr unsigned kTrainingServers = 8;
 
-enum class CompnetSource { get, message, launch, queues, loaded, jacobi, all_reduce, training };
+enum class CompnetSource {
+  get,
+  message,
+  launch,
+  queues,
+  loaded,
+  jacobi,
+  all_reduce,
+  training,
+  llc
+};
 
 std::vector<CampaignRun> compnet_runs(CompnetSource source);
 // What a result changes with, one parameter at a time: title, value, simulation.

@@ -9,6 +9,7 @@
 
 #include "platform/reproduce/compnet/compnet_energy.h"
 #include "platform/reproduce/compnet/compnet_training.h"
+#include "platform/reproduce/compnet/llc_study.h"
 
 namespace stretto {
 
@@ -19,13 +20,6 @@ struct Recipe {
   std::set<CompnetSource> sources;
   std::function<Measured(const CompnetResults& results, const std::string& dgpu)> measure;
 };
-
-constexpr const char* kNoPrivate =
-    "firmware has its own data in SRAM, and no kernel streams beside a service";
-
-Recipe not_run(const char* id, const char* why) {
-  return {id, {}, [why](const auto&, const auto&) { return Measured{.not_run = why}; }};
-}
 
 double percent(double slow, double fast) { return 100 * (slow / fast - 1); }
 
@@ -442,9 +436,9 @@ const std::vector<Recipe>& recipes() {
       {"CN-R13", {queues}, queue_placement},
       {"CN-R14", {queues}, queue_threads},
       {"CN-R15", {}, [](const auto&, const auto&) { return Measured{.not_judged = kQuoted}; }},
-      not_run("CN-R20", kNoPrivate),
-      not_run("CN-R21", kNoPrivate),
-      not_run("CN-R22", kNoPrivate),
+      {"CN-R20", {llc}, [](const auto& all, const auto&) { return measure_hit_rate(all); }},
+      {"CN-R21", {llc}, [](const auto& all, const auto&) { return measure_locked_drop(all); }},
+      {"CN-R22", {llc}, [](const auto& all, const auto&) { return measure_lock_time(all); }},
       {"CN-R23", {get}, exchange},
       {"CN-R30", {get}, small_get},
       {"CN-R31", {get}, convergence},
