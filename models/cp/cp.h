@@ -35,8 +35,8 @@
 #include "models/common/payload_pool.h"
 #include "models/common/range_lookup.h"
 #include "models/cp/cp_bus.h"
+#include "models/cp/cp_hart.h"
 #include "models/cp/cp_spec.h"
-#include "models/cp/hart/cp_hart.h"
 #include "models/cp/local_devices.h"
 
 namespace stretto {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The paths of a hart's accesses that are not hot: where an address belongs, atomics, fences.
-#include "models/cp/hart/hart_port.h"
+#include "models/cp/hart_port.h"
 
 #include <cassert>
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/common/error.h"
-#include "models/cp/hart/cp_hart.h"
+#include "models/cp/cp_hart.h"
 
 namespace stretto {
 

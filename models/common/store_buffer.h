@@ -10,8 +10,8 @@
 //    line, and, to another node, to all older ones to other nodes.
 //  2 A load finds its bytes in the newest entry that has any of them, or waits.
 // CpHart decides when entries are closed, and sends.
-#ifndef STRETTO_MODELS_CP_HART_STORE_BUFFER_H_
-#define STRETTO_MODELS_CP_HART_STORE_BUFFER_H_
+#ifndef STRETTO_MODELS_COMMON_STORE_BUFFER_H_
+#define STRETTO_MODELS_COMMON_STORE_BUFFER_H_
 
 #include <array>
 #include <cstdint>
@@ -138,4 +138,4 @@ class StoreBuffer {
 
 }  // namespace stretto
 
-#endif  // STRETTO_MODELS_CP_HART_STORE_BUFFER_H_
+#endif  // STRETTO_MODELS_COMMON_STORE_BUFFER_H_

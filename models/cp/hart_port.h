@@ -12,8 +12,8 @@
 //   any other node            aligned stores only, uncached, through L2 and links; loads are access faults
 // Code is fetched from SRAM, and from private memory through the L1 instruction cache, which has tags
 // only: a hart waits for lines that are not there. Elsewhere is an instruction access fault.
-#ifndef STRETTO_MODELS_CP_HART_HART_PORT_H_
-#define STRETTO_MODELS_CP_HART_HART_PORT_H_
+#ifndef STRETTO_MODELS_CP_HART_PORT_H_
+#define STRETTO_MODELS_CP_HART_PORT_H_
 
 #include <cstdint>
 #include <cstring>
@@ -22,8 +22,8 @@
 
 #include "models/common/l1_cache.h"
 #include "models/common/memory_image.h"
+#include "models/common/store_buffer.h"
 #include "models/cp/cp_spec.h"
-#include "models/cp/hart/store_buffer.h"
 #include "models/riscv/hart.h"
 #include "models/riscv/reservation_set.h"
 #include "sw/include/formats/address_map.h"
@@ -188,4 +188,4 @@ class HartPort {
 
 }  // namespace stretto
 
-#endif  // STRETTO_MODELS_CP_HART_HART_PORT_H_
+#endif  // STRETTO_MODELS_CP_HART_PORT_H_

@@ -14,8 +14,8 @@
 //    transactions of the one before have answered.
 //  3 A hart never runs past the time its timer interrupt fires by more than what the last
 //    instructions take.
-#ifndef STRETTO_MODELS_CP_HART_CP_HART_H_
-#define STRETTO_MODELS_CP_HART_CP_HART_H_
+#ifndef STRETTO_MODELS_CP_CP_HART_H_
+#define STRETTO_MODELS_CP_CP_HART_H_
 
 #include <array>
 #include <cstdint>
@@ -28,7 +28,7 @@
 #include "models/common/payload_pool.h"
 #include "models/common/range_lookup.h"
 #include "models/cp/cp_spec.h"
-#include "models/cp/hart/hart_port.h"
+#include "models/cp/hart_port.h"
 
 namespace stretto {
 
@@ -196,4 +196,4 @@ class CpHart {
 
 }  // namespace stretto
 
-#endif  // STRETTO_MODELS_CP_HART_CP_HART_H_
+#endif  // STRETTO_MODELS_CP_CP_HART_H_

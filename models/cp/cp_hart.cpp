@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Life of a hart: run, access, wait.
-#include "models/cp/hart/cp_hart.h"
+#include "models/cp/cp_hart.h"
 
 #include <algorithm>
 #include <bit>
