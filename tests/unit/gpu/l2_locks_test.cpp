@@ -253,7 +253,8 @@ TEST_CASE("fills that are under way in a set leave pinned lines their ways") {
   bench.call({1, 1110, false, address_of(1), 64}, 101);
   bench.run();
   CHECK(bench.l2.counters().unallocated == 3 * kWays - (kWays - 2) + 1);
-  CHECK(bench.l2.counters().fetched_past == 3 * kWays - (kWays - 2));  // The store is written around.
+  CHECK(bench.l2.counters().fetched_past ==
+        3 * kWays - (kWays - 2));  // The store is written around.
   CHECK(bench.l2.counters().pinned == 2);
   CHECK(bench.l2.counters().pinned_evictions == 0);
   CHECK(bench.is_here(address_of(0)));
