@@ -123,6 +123,7 @@ class HbmChannel {
 
   // Counters with the current interval closed at `cycle`.
   ChannelCounters counters(uint64_t cycle) const;
+  const auto& bytes() const { return counters_.bytes; }  // As there.
   const DramScheduler& scheduler() const { return scheduler_; }
   // Atoms in the MCA's queue of `stream`.
   uint64_t queued(Stream stream) const { return queues_[static_cast<unsigned>(stream)].size(); }

@@ -33,7 +33,7 @@ DramScheduler::DramScheduler(unsigned channel, const HbmSpec& spec, const Timing
 void DramScheduler::push(uint64_t cycle, uint32_t id, unsigned bank, uint32_t row,
                          DramCommand command, bool eligible, bool atomic) {
   assert(size_ < depth_);
-  if (size_ == 0) skip_idle_refreshes(cycle);
+  if (size_ == 0) make_up_refreshes(cycle);
   const unsigned position = size_++;
   if (position == 0) front_since_ = cycle;
   const uint64_t here = bit(position);
@@ -111,9 +111,9 @@ void DramScheduler::update_all_banks() {
 }
 
 uint32_t DramScheduler::tick(uint64_t cycle) {
-  if (size_ == 0) skip_idle_refreshes(cycle);
+  if (size_ == 0) return kNone;  // push() makes up for refreshes.
   while (cycle >= refresh_next_) refresh_action(refresh_next_);
-  if (blocked_ || size_ == 0) return kNone;
+  if (blocked_) return kNone;
   if (watermark_) choose_direction(cycle);
   const uint32_t issued = cycle >= column_next_ ? issue_column(cycle) : kNone;
   if (cycle >= row_next_ && cycle != row_bus_) issue_row(cycle);
@@ -278,10 +278,25 @@ void DramScheduler::skip_idle_refreshes(uint64_t cycle) {
   if (single_bank_) refresh_bank_ = (refresh_bank_ + count) % kHbmBanks;
 }
 
+void DramScheduler::make_up_refreshes(uint64_t cycle) {
+  skip_idle_refreshes(cycle);
+  while (cycle >= refresh_next_) refresh_action(refresh_next_);
+}
+
 uint64_t DramScheduler::refreshes(uint64_t cycle) const {
   const uint64_t issued = counters_.commands[static_cast<unsigned>(refresh_command())];
   if (size_ != 0 || refresh_interval_ == 0 || cycle < refresh_due_) return issued;
   return issued + (cycle - refresh_due_) / refresh_interval_ + 1;
+}
+
+uint64_t DramScheduler::precharges(uint64_t cycle) const {
+  const uint64_t issued = counters_.commands[static_cast<unsigned>(DramCommand::precharge)];
+  if (size_ != 0 || refresh_interval_ == 0 || cycle < refresh_due_) return issued;
+  const uint64_t rounds = (cycle - refresh_due_) / refresh_interval_ + 1;
+  if (!single_bank_ || rounds >= kHbmBanks)
+    return issued + static_cast<unsigned>(std::popcount(open_));
+  const uint32_t banks = ((1u << rounds) - 1) << refresh_bank_;  // The next ones in turn.
+  return issued + static_cast<unsigned>(std::popcount(open_ & (banks | banks >> kHbmBanks)));
 }
 
 }  // namespace stretto

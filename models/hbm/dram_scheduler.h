@@ -15,7 +15,7 @@
 //  2 An atom is issued once, an atomic one as a read and as a write, and never while it is not
 //    eligible.
 //  3 Refresh actions happen at their own cycle, also when nobody ticked then (no command came
-//    between).
+//    between). While the queue is empty they are made up for by the next push().
 #ifndef STRETTO_MODELS_HBM_DRAM_SCHEDULER_H_
 #define STRETTO_MODELS_HBM_DRAM_SCHEDULER_H_
 
@@ -116,6 +116,8 @@ class DramScheduler {
   }
   // Refreshes until `cycle`, those of a channel asleep included.
   uint64_t refreshes(uint64_t cycle) const;
+  // Likewise precharges.
+  uint64_t precharges(uint64_t cycle) const;
   DramCommand last_command() const { return last_command_; }
 
  private:
@@ -157,6 +159,8 @@ class DramScheduler {
   void choose_direction(uint64_t cycle);
   void refresh_action(uint64_t cycle);
   void skip_idle_refreshes(uint64_t cycle);
+  // Of an empty queue, up to `cycle`.
+  void make_up_refreshes(uint64_t cycle);
   void close_for_refresh(uint64_t cycle, uint32_t banks);
   void command(uint64_t cycle, DramCommand command, unsigned bank, uint32_t row) {
     timing_.issue(command, bank, cycle);

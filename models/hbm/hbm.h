@@ -27,6 +27,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/common/admission_sink.h"
@@ -98,6 +99,7 @@ class Hbm final : public sc_core::sc_module,
 
   // Sums over channels at the current time, for tests and benchmarks.
   ChannelCounters totals() const;
+  std::pair<uint64_t, uint64_t> bytes() const;  // Read and written, of all accounts.
   const HbmChannel& channel_state(unsigned index) const { return *channels_[index]; }
   const TrackerPort::Counters& tracker_counters() const { return core_.tracker_port.counters(); }
   uint64_t cycle() const { return clock_.cycle_at(services_.queue->now()); }

@@ -47,6 +47,17 @@ ChannelCounters Hbm::totals() const {
   return sum;
 }
 
+std::pair<uint64_t, uint64_t> Hbm::bytes() const {
+  std::pair<uint64_t, uint64_t> all;
+  for (const auto& of : channels_) {
+    for (const auto& [read, written] : of->bytes()) {
+      all.first += read;
+      all.second += written;
+    }
+  }
+  return all;
+}
+
 // Draws what was moved from `begin` to `end`, in whole atoms, and how full the MCA's queues are at
 // the end.
 void Hbm::trace_interval(Time begin, Time end) {
@@ -189,9 +200,10 @@ void Hbm::report(StatisticSink& sink) const {
     sink.add(name + "dram_occupancy_sum", counters.dram_occupancy_sum, "count",
              "DRAM queue occupancy seen by entering atoms, summed.");
     for (unsigned command = 0; command < kDramCommands; ++command) {
-      total_commands[command] += static_cast<DramCommand>(command) == scheduler.refresh_command()
-                                     ? scheduler.refreshes(cycle())
-                                     : dram.commands[command];
+      const auto is = [&](DramCommand one) { return static_cast<DramCommand>(command) == one; };
+      total_commands[command] += is(scheduler.refresh_command()) ? scheduler.refreshes(cycle())
+                                 : is(DramCommand::precharge)    ? scheduler.precharges(cycle())
+                                                                 : dram.commands[command];
     }
   }
   // Energy-bearing events. An atom is timing_.columns_per_atom column commands.

@@ -103,6 +103,16 @@ BodyLaw::BodyLaw(const BodyTimes& of, const BodyRates& rates, uint64_t hbm_limit
   }
   spread(factors, factor);
   for (unsigned part = 0; part < kGpuParts; ++part) spread(demands[part], bytes[part]);
+  for (unsigned bodies = 1; bodies <= kMostResident; ++bodies) {
+    Equals& all = equals[bodies];
+    for (const uint64_t one : load) {
+      const Sharer sharer{bodies, one};
+      all.stretch = std::max(all.stretch, stretch_by(one, equal_share(&sharer, 1, kOne)));
+    }
+    all.stretch = all.stretch * factor[bodies] >> kFractionBits;
+    for (unsigned part = 0; part < kGpuParts; ++part)
+      all.asked[part] = asked_by(bodies, bytes[part][bodies], all.stretch);
+  }
 }
 
 Time BodyLaw::draw(uint64_t launch, uint64_t which, bool first, uint64_t random) const {
@@ -137,12 +147,15 @@ uint64_t equal_share(const Sharer* sharers, unsigned number, uint64_t capacity) 
   return std::max<uint64_t>(capacity / count, 1);
 }
 
-uint64_t stratified(uint64_t index, uint64_t count, uint64_t hash) {
-  uint64_t step = 1 + (hash >> 32) % count;
-  while (std::gcd(step, count) != 1) ++step;
-  const Wide part = (Wide{index % count} * step + (hash & 0xFFFFFFFF)) % count;
-  const uint64_t place = mixed(hash + index);
-  return static_cast<uint64_t>(((part << 64) + place) / count);
+Strata::Strata(uint64_t count, uint64_t hash) : count_(count), hash_(hash) {
+  step_ = 1 + (hash >> 32) % count;
+  while (std::gcd(step_, count) != 1) ++step_;
+}
+
+uint64_t Strata::at(uint64_t index) const {
+  const Wide part = (Wide{index % count_} * step_ + (hash_ & 0xFFFFFFFF)) % count_;
+  const uint64_t place = mixed(hash_ + index);
+  return static_cast<uint64_t>(((part << 64) + place) / count_);
 }
 
 uint64_t hash_of(uint64_t seed, uint64_t kernel, uint64_t launch, uint64_t group) {

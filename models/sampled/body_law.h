@@ -56,7 +56,24 @@ struct BodyLaw {
   std::array<uint64_t, kMostResident + 1> factor{};
   // Bytes per ms of one work-group alone, likewise.
   std::array<std::array<uint64_t, kMostResident + 1>, kGpuParts> bytes{};
+
+  // What the unit makes of equal bodies, by their number, where no others are; how much longer they
+  // take, and the bytes per ms that all of them ask for.
+  struct Equals {
+    uint64_t stretch = kOne;
+    std::array<uint64_t, kGpuParts> asked{};
+  };
+  std::array<Equals, kMostResident + 1> equals{};
 };
+
+// By how much a body takes longer that asks for `load` of a part, of which it gets `share` at most.
+inline uint64_t stretch_by(uint64_t load, uint64_t share) {
+  return load > share ? (load << kFractionBits) / share : kOne;
+}
+// Bytes per ms of bodies that take so much longer than alone, where each would ask for `bytes`.
+inline uint64_t asked_by(uint64_t bodies, uint64_t bytes, uint64_t stretch) {
+  return bodies * (bytes << kFractionBits) / stretch;
+}
 
 // Of those who share a part: how many, and what each asks for.
 struct Sharer {
@@ -66,9 +83,20 @@ struct Sharer {
 // The most that one of them gets; ~0 if there is enough for all. REQUIRES: number <= 32
 uint64_t equal_share(const Sharer* sharers, unsigned number, uint64_t capacity);
 
-// Of `count` numbers, one for each `index`, one in each of `count` equal parts of all: `hash` says in
+// Of `count` numbers, one for each index, one in each of `count` equal parts of all: `hash` says in
 // which part, and where in it.
-uint64_t stratified(uint64_t index, uint64_t count, uint64_t hash);
+class Strata {
+ public:
+  Strata() = default;
+  // REQUIRES: count != 0.
+  Strata(uint64_t count, uint64_t hash);
+  uint64_t at(uint64_t index) const;
+
+ private:
+  uint64_t count_ = 1;
+  uint64_t hash_ = 0;
+  uint64_t step_ = 1;  // Has no factor in common with the count, so that each part comes once.
+};
 // A uniform number that depends on all four.
 uint64_t hash_of(uint64_t seed, uint64_t kernel, uint64_t launch, uint64_t group);
 

@@ -129,7 +129,9 @@ KernelLaunch KernelKeys::of(const DispatchContext& context) {
   }
   std::string text = entry.code;
   text.append(reinterpret_cast<const char*>(what.data()), 8 * what.size());
-  launch.key = sha256_hex(text.data(), text.size()).substr(0, 16);
+  std::string& key = keys_[text];
+  if (key.empty()) key = sha256_hex(text.data(), text.size()).substr(0, 16);
+  launch.key = key;
   launch.number = std::strtoull(launch.key.c_str(), nullptr, 16);
   return launch;
 }

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_map>
 
 #include "models/common/memory_image.h"
 #include "models/gpu/base/dispatch.h"
@@ -61,6 +62,7 @@ class KernelKeys final : private MemoryWatcher {
   MemoryImage& memory_;
   const RangeTable& ranges_;
   std::map<uint64_t, Code> codes_;  // By base; as long as nobody writes to its first word.
+  std::unordered_map<std::string, std::string> keys_;  // Of what they are the sum.
 };
 
 }  // namespace stretto

@@ -99,6 +99,10 @@ void SampledGpu::resolve(uint8_t slot, const DispatchContext& context) {
     launch.wrapper.wavefronts = 1;
     launch.wrapper.body = launch.kernel.body;
   }
+  if (launch.law != nullptr) {
+    launch.hash = hash_of(spec_.seed, launch.kernel.number, launch.number, 0);
+    launch.strata = Strata(launch.kernel.grid, launch.hash);
+  }
   launches_[slot] = std::move(launch);
 }
 
@@ -109,12 +113,11 @@ const BodyLaw& SampledGpu::law(const std::string& key, const BodyTimes& times) {
 }
 
 Time SampledGpu::draw(const SampledLaunch& launch, uint32_t wg_id, uint64_t body) const {
-  const uint64_t of_launch = hash_of(spec_.seed, launch.kernel.number, launch.number, 0);
   const uint64_t random =
       launch.kind == SampledLaunch::Kind::sampled
-          ? stratified(wg_id, launch.kernel.grid, of_launch)
+          ? launch.strata.at(wg_id)
           : hash_of(spec_.seed, launch.kernel.number, launch.number, uint64_t{wg_id} << 32 | body);
-  return launch.law->draw(launch.of_kernel, of_launch, !launch.body_has_ended, random);
+  return launch.law->draw(launch.of_kernel, launch.hash, !launch.body_has_ended, random);
 }
 
 void SampledGpu::group_started(uint8_t slot) {

@@ -50,6 +50,8 @@ struct SampledLaunch {
   Kind kind = Kind::executed;
   KernelLaunch kernel;
   const BodyLaw* law = nullptr;  // Of sampled and wrapped ones.
+  uint64_t hash = 0;             // Likewise: of seed, kernel and launch,
+  Strata strata;                 // and where in them the times of its work-groups are.
   DispatchContext wrapper;       // Of wrapped ones.
   uint64_t running = 0;          // Work-groups on the GPU.
   uint64_t ended = 0;

@@ -331,36 +331,59 @@ std::array<uint64_t, kUnitParts> SampledUnit::shares() const {
 
 // By what is resident now.
 void SampledUnit::set_rates() {
-  const unsigned resident =
-      static_cast<unsigned>(std::min<size_t>(bodies_.size(), BodyLaw::kMostResident));
+  std::array<std::array<uint64_t, kGpuParts>, kGridSlots> asked;
+  if (bodies_.size() <= BodyLaw::kMostResident && std::has_single_bit(active_)) {
+    const unsigned slot = *SlotsOf(active_);
+    const BodyLaw::Equals& equals = classes_[slot].law->equals[bodies_.size()];
+    classes_[slot].stretch = equals.stretch;
+    asked[slot] = equals.asked;
+  } else {
+    set_stretches();
+    const size_t resident = std::min<size_t>(bodies_.size(), BodyLaw::kMostResident);
+    for (const unsigned slot : SlotsOf(active_)) {
+      const Class& of = classes_[slot];
+      for (unsigned part = 0; part < kGpuParts; ++part)
+        asked[slot][part] = asked_by(of.bodies, of.law->bytes[part][resident], of.stretch);
+    }
+  }
+  for (const unsigned slot : SlotsOf(active_)) {
+    Class& of = classes_[slot];
+    const uint64_t all = of.stretch * gpu_.stretch(static_cast<uint8_t>(slot)) >> kFractionBits;
+    if (all != of.all_stretch)
+      of.rate = (uint64_t{1} << (kFractionBits + kRateBits)) / all * gpu_.spec().fault_rate;
+    of.all_stretch = all;
+  }
+  for (const unsigned slot : SlotsOf(active_ | told_)) {
+    if (classes_[slot].bodies == 0) asked[slot] = {};
+    tell(slot, asked[slot]);
+  }
+  told_ = active_;
+}
+
+// Where bodies of several launches share the unit, or more than laws know of.
+void SampledUnit::set_stretches() {
+  const size_t resident = std::min<size_t>(bodies_.size(), BodyLaw::kMostResident);
   const std::array<uint64_t, kUnitParts> share = shares();
   for (const unsigned slot : SlotsOf(active_)) {
     Class& of = classes_[slot];
     of.stretch = kOne;
-    for (unsigned part = 0; part < kUnitParts; ++part) {
-      if (of.law->load[part] > share[part])
-        of.stretch = std::max(of.stretch, (of.law->load[part] << kFractionBits) / share[part]);
-    }
+    for (unsigned part = 0; part < kUnitParts; ++part)
+      of.stretch = std::max(of.stretch, stretch_by(of.law->load[part], share[part]));
     of.stretch = of.stretch * of.law->factor[resident] >> kFractionBits;
-    const uint64_t all = of.stretch * gpu_.stretch(static_cast<uint8_t>(slot)) >> kFractionBits;
-    of.rate = (uint64_t{1} << (kFractionBits + kRateBits)) / all * gpu_.spec().fault_rate;
   }
-  for (const unsigned slot : SlotsOf(active_ | told_)) {
-    Class& of = classes_[slot];
-    std::array<uint64_t, kGpuParts> asked{};
-    std::array<int64_t, kGpuParts> more{};
-    for (unsigned part = 0; part < kGpuParts; ++part) {
-      if (of.bodies != 0)
-        asked[part] = of.bodies * (of.law->bytes[part][resident] << kFractionBits) / of.stretch;
-      more[part] = static_cast<int64_t>(asked[part] - of.asked[part]);
-    }
-    if (asked == of.asked && of.bodies == of.told) continue;
-    of.asked = asked;
-    gpu_.ask(static_cast<uint8_t>(slot),
-             static_cast<int64_t>(of.bodies) - static_cast<int64_t>(of.told), more);
-    of.told = of.bodies;
-  }
-  told_ = active_;
+}
+
+// The GPU, of what has changed.
+void SampledUnit::tell(unsigned slot, const std::array<uint64_t, kGpuParts>& asked) {
+  Class& of = classes_[slot];
+  if (asked == of.asked && of.bodies == of.told) return;
+  std::array<int64_t, kGpuParts> more{};
+  for (unsigned part = 0; part < kGpuParts; ++part)
+    more[part] = static_cast<int64_t>(asked[part] - of.asked[part]);
+  of.asked = asked;
+  gpu_.ask(static_cast<uint8_t>(slot),
+           static_cast<int64_t>(of.bodies) - static_cast<int64_t>(of.told), more);
+  of.told = of.bodies;
 }
 
 void SampledUnit::rerate() {
@@ -391,17 +414,17 @@ void SampledUnit::on_event(uint64_t) {
   if (now() != next_) return;  // Another one took its place.
   next_ = kNever;
   advance();
-  std::vector<Body> ended;
+  ended_.clear();
   std::erase_if(bodies_, [&](const Body& body) {
     const Class& of = classes_[body.slot];
     if (body.finish > of.clock) return false;
-    ended.push_back(body);
+    ended_.push_back(body);
     return true;
   });
-  for (const Body& body : ended) left_body(body);
-  set_rates();
+  for (const Body& body : ended_) left_body(body);
+  if (!ended_.empty()) set_rates();
   schedule();
-  for (const Body& body : ended) end_body(body);
+  for (const Body& body : ended_) end_body(body);
 }
 
 void SampledUnit::end_body(const Body& body) {

@@ -64,7 +64,8 @@ class SampledUnit final : public WorkGroupExecutor,
     Time clock = 0;                           // Virtual,
     uint64_t rate = 0;                        // of 2^32.
     uint64_t carry = 0;                       // Parts of a femtosecond, of 2^32.
-    uint64_t stretch = kOne;                  // By the unit.
+    uint64_t stretch = kOne;                  // By the unit,
+    uint64_t all_stretch = 0;                 // and by L2 and memory, of which `rate` is made.
     uint32_t told = 0;                        // Bodies that the GPU knows of,
     std::array<uint64_t, kGpuParts> asked{};  // and what they ask for.
   };
@@ -99,6 +100,8 @@ class SampledUnit final : public WorkGroupExecutor,
   void advance();
   std::array<uint64_t, kUnitParts> shares() const;
   void set_rates();
+  void set_stretches();
+  void tell(unsigned slot, const std::array<uint64_t, kGpuParts>& asked);
   void schedule();
   void end_body(const Body& body);
   void start_measured(uint8_t slot, uint32_t wg_id, const DispatchContext& context);
@@ -114,6 +117,7 @@ class SampledUnit final : public WorkGroupExecutor,
   const Time start_time_;
 
   std::vector<Body> bodies_;  // In the order of their begins.
+  std::vector<Body> ended_;   // In this instant; keeps its memory.
   std::array<Class, kGridSlots> classes_{};
   uint32_t active_ = 0;                          // Slots with bodies,
   uint32_t told_ = 0;                            // and those with bodies that the GPU knows of.

@@ -128,14 +128,7 @@ void GpuNode::bind() {
 
 void GpuNode::sample(const MachineSpec& spec, const BodyRates& rates, const BodyTable& table,
                      std::function<void(const std::string& key, uint64_t entry)> missing) {
-  const auto hbm_bytes = [this] {
-    std::pair<uint64_t, uint64_t> all;
-    for (const auto& [read, written] : hbm.totals().bytes) {
-      all.first += read;
-      all.second += written;
-    }
-    return all;
-  };
+  const auto hbm_bytes = [this] { return hbm.bytes(); };
   sampled =
       std::make_unique<SampledGpu>(spec.gpu, spec.sampled, rates, partition.services(), gpu, table,
                                    SampledGpu::Parts{&memory, hbm_bytes, std::move(missing)});

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "models/common/elf_image.h"
@@ -283,7 +284,8 @@ class System::State {
       counts[kUsedSimt] += unit->counters().simt.busy;
       counts[kUsedIssue] += unit->instructions();
     }
-    for (const auto& [read, written] : node.hbm.totals().bytes) counts[kUsedDram] += read + written;
+    const auto [read, written] = node.hbm.bytes();
+    counts[kUsedDram] = read + written;
     use_[gpu].read(at, counts);
   }
 
@@ -508,10 +510,7 @@ class System::State {
               so_far.simt_cycles += unit->counters().simt.busy;
             so_far.l2_bytes = node.gpu.sum(&ComputeUnitCounters::load_bytes) +
                               node.gpu.sum(&ComputeUnitCounters::store_bytes);
-            for (const auto& [read, written] : node.hbm.totals().bytes) {
-              so_far.dram_read_bytes += read;
-              so_far.dram_written_bytes += written;
-            }
+            std::tie(so_far.dram_read_bytes, so_far.dram_written_bytes) = node.hbm.bytes();
             job.on_kernel(moment);
           });
     }

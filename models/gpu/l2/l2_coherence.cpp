@@ -47,6 +47,7 @@ void L2Cache::write_back() {
   ++counters_.boundaries;
   for (uint32_t index = 0; index < tags_.set_count(); ++index) {
     L2Tags::Set& set = tags_.set(index);
+    if (!L2Tags::is_dirty(set)) continue;
     for (unsigned way = 0; way < tags_.ways(); ++way) {
       const uint8_t dirty = set.state[way] >> L2Tags::kDirtyShift & 3;
       if (dirty == 0) continue;
@@ -72,6 +73,7 @@ void L2Cache::invalidate() {
   }
   for (uint32_t index = 0; index < tags_.set_count(); ++index) {
     L2Tags::Set& set = tags_.set(index);
+    if (L2Tags::is_empty(set)) continue;
     for (unsigned way = 0; way < tags_.ways(); ++way) {
       uint8_t& state = set.state[way];
       if (set.tag[way] == L2Tags::kNoTag || (state & L2Tags::kKept) != 0) continue;

@@ -24,6 +24,7 @@
 #include <bit>
 #include <cassert>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #if defined(__SSE2__)
@@ -137,6 +138,18 @@ class L2Tags {
     }
     return -1;
 #endif
+  }
+
+  // Whether the set holds no line.
+  static bool is_empty(const Set& set) {
+    uint32_t all = kNoTag;  // All bits are set.
+    for (const uint32_t tag : set.tag) all &= tag;
+    return all == kNoTag;
+  }
+  static bool is_dirty(const Set& set) {
+    uint64_t states[kMaxWays / 8];
+    std::memcpy(states, set.state, sizeof states);
+    return ((states[0] | states[1]) & 0x0101010101010101 * kDirty) != 0;
   }
 
   // Makes the way the most recently used one.

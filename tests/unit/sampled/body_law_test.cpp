@@ -107,8 +107,9 @@ TEST_CASE("numbers of a launch lie one in each equal part") {
   constexpr uint64_t kCount = 60;
   for (const uint64_t hash : {hash_of(1, 2, 3, 4), hash_of(5, 6, 7, 8), uint64_t{0}}) {
     std::vector<unsigned> parts(kCount);
+    const Strata strata(kCount, hash);
     for (uint64_t i = 0; i < kCount; ++i)
-      ++parts[static_cast<uint64_t>(Wide{stratified(i, kCount, hash)} * kCount >> 64)];
+      ++parts[static_cast<uint64_t>(Wide{strata.at(i)} * kCount >> 64)];
     for (const unsigned count : parts) REQUIRE(count == 1);
   }
 }
