@@ -84,30 +84,32 @@ std::vector<Stop> stops_of(const std::vector<Span>& spans) {
 }  // namespace
 
 TEST_CASE(
-    "the command processor stops best effort within a microsecond, and it goes on behind that",
+    "the command processor stops best effort within a microsecond, whatever it is doing, and it "
+    "goes "
+    "on behind that",
     "[TL-SCHED-03]") {
   const Scratch scratch;
   const std::string high = scratch.file("high.yaml",
                                         "tenants:\n  kernels: |\n    count:8x20\nmodes: [ideal]\n"),
                     best = scratch.file(
-                        "best.yaml", "tenants:\n  kernels: |\n    count:6000x4\nmodes: [ideal]\n");
+                        "best.yaml", "tenants:\n  kernels: |\n    count:1500x4\nmodes: [ideal]\n");
   const Finished finished = run_stretto(
       "run tally/small --mode tally-firmware --impl all=model --timeline --set tenants.high=" +
       high + " --set tenants.best_effort=" + best +
-      " --set tenants.requests=12 --set tenants.interval_ns=60000 --out " + scratch.path + "/r");
+      " --set tenants.requests=80 --set tenants.interval_ns=43111 --out " + scratch.path + "/r");
   INFO(finished.output);
   REQUIRE(finished.status == 0);
-  const std::vector<Stop> stops = stops_of(spans_of(scratch.path + "/r"));
-  unsigned asleep = 0;
-  for (const Stop& stop : stops) {
+  unsigned asleep = 0, awake = 0;
+  double worst_us = 0;
+  for (const Stop& stop : stops_of(spans_of(scratch.path + "/r"))) {
     INFO("stopped at " << stop.at_us << " us, hart 0 woken at " << stop.woken_us
                        << " us, header of the packet at " << stop.header_us << " us");
-    // Hart 0 may be in the middle of a best-effort packet.
-    CHECK(stop.at_us - stop.header_us < 4);
-    if (stop.header_us > stop.woken_us) continue;
-    ++asleep;
     CHECK(stop.at_us - stop.header_us <= 1);
+    worst_us = std::max(worst_us, stop.at_us - stop.header_us);
+    ++(stop.header_us > stop.woken_us ? awake : asleep);
   }
-  WARN(stops.size() << " stops, " << asleep << " with hart 0 asleep");
+  WARN(asleep << " stops with hart 0 asleep, " << awake << " in the middle of something; "
+              << worst_us << " us at most");
   CHECK(asleep > 0);
+  CHECK(awake > 0);
 }

@@ -53,6 +53,7 @@ static inline void fence_private(void) {}
 static inline void wait_for_interrupt(void) {}
 static inline void set_interrupt_enable(uint64_t mask) { (void)mask; }
 static inline int interrupt_pending(void) { return 1; }
+static inline int line_pending(void) { return 1; }
 static inline uint64_t time_ns(void) { return 0; }
 
 #else
@@ -88,6 +89,12 @@ static inline int interrupt_pending(void) {
   uint64_t pending;
   __asm__ volatile("csrr %0, mip" : "=r"(pending));
   return (pending & (FW_MIE_EXTERNAL | FW_MIE_SOFTWARE)) != 0;
+}
+// Whether a line of the interrupt controller waits to be claimed.
+static inline int line_pending(void) {
+  uint64_t pending;
+  __asm__ volatile("csrr %0, mip" : "=r"(pending));
+  return (pending & FW_MIE_EXTERNAL) != 0;
 }
 // What the CLINT's mtime says, read in a cycle.
 static inline uint64_t time_ns(void) {

@@ -58,6 +58,7 @@ static fw_result_t prepare(const shared_t* shared, const stretto_dispatch_packet
   }
   stretto_kernel_descriptor_t d;
   read_descriptor(packet->kernel_object, &d);
+  heed(shared);
   const fw_result_t valid = check_descriptor(&d, shared->gpu_id);
   if (valid != STRETTO_OK) return valid;
   if (packet->workgroup_size_x != d.wavefronts || packet->grid_size_x % d.wavefronts != 0)
@@ -135,6 +136,7 @@ static fw_result_t prepare(const shared_t* shared, const stretto_dispatch_packet
 // The job is published before the launch: the kernel may end before this hart runs again.
 static void publish(shared_t* shared, const grid_job_t* work, uint32_t pipeline, job_t job) {
   const uint32_t slot = work->slot;
+  if (slot >= shared->slots_used) shared->slots_used = slot + 1;
   shared->slot_work[slot] = *work;
   shared->slot_pipeline[slot] = pipeline;
   shared->slot_end[slot] = 0;
@@ -153,6 +155,8 @@ fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_pack
   grid_job_t work;
   const fw_result_t result = prepare(shared, packet, job.queue, 0, &work);
   if (result != STRETTO_OK) return result;
+  heed(shared);
+  if ((shared->queues_stopped & 1u << job.queue) != 0) return STRETTO_ERROR_TABLE_FULL;
   publish(shared, &work, 0, job);
   fence_release();
   if (acquires(packet)) gpu_l2_invalidate(&shared->gpu);

@@ -29,6 +29,7 @@
 static stretto_packet_t next_packet[STRETTO_QUEUE_COUNT];  // Of each queue.
 static share_t sharing FW_NOINIT;  // Most runs have none: boot does not clear them.
 static slices_t slices FW_NOINIT;
+static packet_service_t* attending;  // Set while queues share the GPU.
 
 typedef enum outcome { OUTCOME_DONE, OUTCOME_STARTED, OUTCOME_HELD } outcome_t;
 
@@ -44,6 +45,7 @@ fw_result_t packet_service_init(packet_service_t* service, shared_t* shared,
 
 void packet_service_doorbell(packet_service_t* service) {
   const uint32_t rung = doorbell_take_pending();
+  share_service_rung(&sharing, service->shared, rung);  // Before all else.
   for (unsigned queue = 0; queue < STRETTO_QUEUE_COUNT; ++queue) {
     if ((rung & 1u << queue) == 0) continue;
     const uint64_t limit = doorbell_value(queue) + 1;
@@ -152,6 +154,13 @@ static outcome_t handle_pipeline(packet_service_t* service, const stretto_pipeli
   return OUTCOME_DONE;
 }
 
+static __attribute__((cold)) void take_doorbells(void) {
+  for (unsigned line = intc_claim(QUEUE_HART); line != 0; line = intc_claim(QUEUE_HART)) {
+    packet_service_doorbell(attending);
+    intc_complete(QUEUE_HART, line);
+  }
+}
+
 // Apart, so that other packets cost no more.
 static __attribute__((noinline, cold)) fw_result_t time_slice(packet_service_t* service,
                                                               const stretto_time_slice_t* config) {
@@ -162,7 +171,10 @@ static __attribute__((noinline, cold)) fw_result_t share_queues(packet_service_t
                                                                 const stretto_share_t* config) {
   // Who has the GPU in turn is stopped and resumed by that alone.
   if (slice_service_is_on(&slices)) return STRETTO_ERROR_STATE;
-  return share_service_configure(&sharing, service->shared, config);
+  const fw_result_t result = share_service_configure(&sharing, service->shared, config);
+  attending = service;
+  service->shared->heed = sharing.high == 0 ? NULL : take_doorbells;
+  return result;
 }
 static __attribute__((noinline, cold)) fw_result_t preempt(packet_service_t* service,
                                                            const stretto_preempt_t* config,
@@ -384,7 +396,11 @@ static bool take_packet(packet_service_t* service, unsigned queue) {
   const uint64_t address = slot_address(service, queue, index);
   stretto_packet_t* const packet = &next_packet[queue];
   const bool is_read = (service->read & 1u << queue) != 0;
-  if (!is_read) read_packet(address, packet);
+  if (!is_read) {
+    read_packet(address, packet);
+    heed(shared);
+    if ((shared->queues_stopped & 1u << queue) != 0) return false;
+  }
   if ((packet->header & STRETTO_PACKET_BARRIER) != 0 &&
       shared->started[queue] != shared->completed[queue]) {
     if (!is_read) {
@@ -399,8 +415,10 @@ static bool take_packet(packet_service_t* service, unsigned queue) {
   fw_result_t result = STRETTO_OK;
   const outcome_t outcome = handle(service, packet, job, &what, &result);
   if (outcome == OUTCOME_HELD) return false;
+  heed(shared);
   // The slot first, then the index that lets the driver use it again.
   if (!is_read) give_up(address);
+  heed(shared);
   service->read &= ~(1u << queue);
   ++service->next[queue];
   mmio_write64(((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) +
@@ -457,7 +475,9 @@ void packet_service_run(packet_service_t* service) {
   service->pipeline_look = 0;
   if (service->shared->drains) {
     share(service);
+    heed(service->shared);
     schedule_service_run(service->shared);
+    heed(service->shared);
   }
   while (take_next(service)) {
     if (service->shared->highest_priority == 0) continue;

@@ -76,7 +76,7 @@ static fw_result_t stop(shared_t* shared, uint32_t queues, bool drain, uint64_t 
                         uint64_t save_bytes, job_t job) {
   if (shared->stops_started != shared->stops_ended) return STRETTO_ERROR_TABLE_FULL;
   uint32_t slots = 0;
-  for (uint32_t slot = 0; slot < GRID_SLOTS; ++slot) {
+  for (uint32_t slot = 0; slot < shared->slots_used; ++slot) {
     // Read once: hart 1 may add to them.
     const uint32_t ended = shared->slots_ended[slot];
     const uint32_t stopped = shared->slots_stopped[slot];
@@ -93,7 +93,7 @@ static fw_result_t stop(shared_t* shared, uint32_t queues, bool drain, uint64_t 
   fence_release();
   shared->stops_started = shared->stops_started + 1;
   fw_result_t result = STRETTO_OK;
-  for (uint32_t slot = 0; slot < GRID_SLOTS && result == STRETTO_OK; ++slot) {
+  for (uint32_t slot = 0; slot < shared->slots_used && result == STRETTO_OK; ++slot) {
     if ((slots & 1u << slot) == 0) continue;
     const bool drains = drain && shared->slot_pipeline[slot] == 0;
     if (drains) schedule_service_expect_drains(shared);
@@ -240,7 +240,7 @@ static fw_result_t relaunch(const shared_t* shared, uint32_t slots) {
 static fw_result_t go_on(shared_t* shared) {
   fw_result_t result = STRETTO_OK;
   note_returned(shared);
-  for (uint32_t slot = 0; slot < GRID_SLOTS && result == STRETTO_OK; ++slot) {
+  for (uint32_t slot = 0; slot < shared->slots_used && result == STRETTO_OK; ++slot) {
     if (shared->slots_stopped[slot] == shared->slots_resumed[slot] ||
         (shared->queues_stopped & 1u << shared->slot_jobs[slot].queue) != 0)
       continue;
@@ -261,7 +261,7 @@ static fw_result_t go_on(shared_t* shared) {
 
 fw_result_t schedule_service_go_on(shared_t* shared, uint32_t queues) {
   if (shared->stops_started != shared->stops_ended) return STRETTO_ERROR_TABLE_FULL;
-  for (uint32_t slot = 0; slot < GRID_SLOTS; ++slot) {
+  for (uint32_t slot = 0; slot < shared->slots_used; ++slot) {
     if (is_stopped(shared, slot, queues) && shared->slot_pipeline[slot] != 0 &&
         grid_control_pipeline_waits(&shared->scheduler))
       return STRETTO_ERROR_TABLE_FULL;

@@ -50,7 +50,7 @@ static bool is_active(const shared_t* shared, uint32_t queues) {
 // Of queues those that have a kernel on the GPU.
 static uint32_t running(const shared_t* shared, uint32_t queues) {
   uint32_t with = 0;
-  for (uint32_t slot = 0; slot < GRID_SLOTS; ++slot) {
+  for (uint32_t slot = 0; slot < shared->slots_used; ++slot) {
     const uint32_t bit = 1u << shared->slot_jobs[slot].queue;
     if ((queues & bit) != 0 && shared->slots_started[slot] != shared->slots_ended[slot])
       with |= bit;
@@ -70,6 +70,12 @@ static void stop(share_t* share, shared_t* shared) {
   clint_poke(COMPLETION_HART);  // It may have been nothing.
 }
 
+void share_service_rung(share_t* share, shared_t* shared, uint32_t rung) {
+  if ((rung & share->high) == 0) return;
+  share->high_active = true;
+  if (!share->stopped) stop(share, shared);
+}
+
 uint64_t share_service_run(share_t* share, shared_t* shared, uint32_t rung) {
   if (share->high == 0) return CLINT_NEVER;
   const bool active = (rung & share->high) != 0 || is_active(shared, share->high);
@@ -84,8 +90,10 @@ uint64_t share_service_run(share_t* share, shared_t* shared, uint32_t rung) {
   };
   const tally_decision_t decision = tally_decide(&share->policy, &situation);
   if (decision.action == TALLY_START || decision.action == TALLY_START_ORIGINAL) {
+    heed(shared);  // Instead of stopping it at once.
     // Not while it is still being stopped: hart 1 says when it has been.
-    if (schedule_service_go_on(shared, share->best_effort) == STRETTO_OK) share->stopped = false;
+    if (!share->high_active && schedule_service_go_on(shared, share->best_effort) == STRETTO_OK)
+      share->stopped = false;
   }
   if (!share
            ->stopped) {  // One kernel at a time (TL-SCHED-08); who is behind whom, the queues know.

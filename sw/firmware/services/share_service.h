@@ -30,6 +30,8 @@ static inline void share_service_init(share_t* share) {
 // stopped and cannot go on now.
 FW_MUST_CHECK fw_result_t share_service_configure(share_t* share, shared_t* shared,
                                                   const stretto_share_t* config);
+// Queues that were rung: stops best effort for those of high priority.
+void share_service_rung(share_t* share, shared_t* shared, uint32_t rung);
 // `rung`: queues with packets that were not taken. Returns when to look again without news, or CLINT_NEVER.
 uint64_t share_service_run(share_t* share, shared_t* shared, uint32_t rung);
 

@@ -7,6 +7,7 @@
 #define STRETTO_SW_FIRMWARE_SERVICES_SHARED_H_
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "sw/firmware/hal/dma.h"
 #include "sw/firmware/hal/gpu.h"
@@ -100,7 +101,15 @@ typedef struct shared {
   unit_limits_t limits;
   unsigned gpu_id;
   uint32_t slots_with_area;  // Of kernels that the front end may suspend; hart 0.
+  uint32_t slots_used;       // No slot from here on has ever had a kernel; hart 0.
+  void (*heed)(void);        // While queues share the GPU: see heed(); hart 0.
 } shared_t;
+
+// Hart 0, between the steps of a packet: a doorbell of high priority stops best effort now. Then the
+// queue of the packet may be stopped.
+static inline void heed(const shared_t* shared) {
+  if (shared->heed != NULL && line_pending()) shared->heed();
+}
 
 // Writes a completion signal: 0 or a negative status. All effects of the packet come before it.
 void complete_signal(uint64_t signal, fw_result_t status);
