@@ -33,9 +33,12 @@ constexpr const char* kAlone = "ideal";
 // Short lists that no result is about, for tests; on 8 units, unless --set says otherwise.
 constexpr const char* kTiny = "tiny";
 constexpr const char* kTinyUnits = "gpu.cus=8";
-// Requests of a simulation: those of so long a time, within bounds.
-constexpr double kSpanS = 2;
-constexpr double kLeastRequests = 50, kMostRequests = 1000;
+// Requests of a simulation: those of so long a time, within bounds. Where the least that p99 should
+// have would last longer than kLongestSpanS, fewer; the interval of p99 says what they are worth.
+constexpr double kSpanS = 2, kLongestSpanS = 6;
+constexpr double kLeastRequests = 50, kMostRequests = 1000, kFewestRequests = 20;
+// A first launch, whose operands the L2 may lack, and another one, which stands for all later ones.
+constexpr const char* kMeasuredLaunches = "sampled.launches=2";
 constexpr unsigned kAloneInferences = 20, kAloneTrainings = 2;
 // Requests of best effort before, in which its kernels are measured (TL-U14).
 constexpr unsigned kLead = 3;
@@ -148,6 +151,8 @@ class Tally {
     characterise_options.bodies = bodies();
     characterise_options.no_check = true;
     characterise_options.campaign = options_;
+    std::vector<std::string>& sets = characterise_options.campaign.sets;
+    sets.insert(sets.begin(), kMeasuredLaunches);
     characterise_options.campaign.name.clear();
     characterise_options.campaign.figure.clear();
     characterise_options.campaign.out = measured();
@@ -174,8 +179,9 @@ class Tally {
   std::vector<std::string> arrival_sets(const std::string& inference, unsigned load) const {
     const double alone_ms = results_.runs.at(tally_alone_folder(inference + "-inference")).p50_ms;
     const double interval_ns = 1e6 * alone_ms * 1000 / load;
-    const double requests =
-        std::clamp(std::ceil(1e9 * kSpanS / interval_ns), kLeastRequests, kMostRequests);
+    const double least =
+        std::clamp(std::floor(1e9 * kLongestSpanS / interval_ns), kFewestRequests, kLeastRequests);
+    const double requests = std::clamp(std::ceil(1e9 * kSpanS / interval_ns), least, kMostRequests);
     std::vector<std::string> sets{"tenants.high=" + list_of(inference + "-inference"),
                                   "tenants.arrivals=" + arrivals_,
                                   fmt::format("tenants.interval_ns={:.0f}", interval_ns),
