@@ -165,6 +165,14 @@ TEST_CASE("harts that poll for nothing are no progress") {
         "no progress in 300000 ns");
 }
 
+TEST_CASE("private memory that no hart hands over is found out where fences leave it alone",
+          "[CN-CP-01]") {
+  const std::string kept =
+      kExchange + "--firmware " STRETTO_BUILD_DIR "/sw/firmware/main_gpu_kept.elf ";
+  fails(kept + "--set cp.fenced=shared --set sim.progress_limit_us=300", "deadlock");
+  run_correctly(kept + "--set cp.fenced=all");
+}
+
 TEST_CASE("threads of the host serve the same kernels, from GPU memory and from their own",
           "[CN-HOST-01][CN-HOST-02][CN-HOST-03][CN-HOST-04][CN-HOST-05]") {
   const RunResult by_harts = run_correctly(kExchange);
