@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "models/common/error.h"
+#include "models/common/stamp.h"
 #include "platform/jobs/operands.h"
 #include "sw/include/regs/mca_regs.h"
 
@@ -39,6 +40,8 @@ delivered_gemm_parameters_t parameters_of(const DeliveredGemmKind& kind, const J
     p.arbiter.starve_limit = 0;  // Nobody starves.
   p.job = host_job(request);
   p.client = client_options(request, rank);
+  if (p.mode == DELIVERED_GEMM_SEQUENTIAL && p.collective == DELIVERED_GEMM_ALL_TO_ALL)
+    p.client.queue_count = p.ranks;  // One a peer copies.
   return p;
 }
 
@@ -50,6 +53,11 @@ void check_fits(const DeliveredGemmKind& kind, const JobRequest& request) {
   if (p.ranks > DELIVERED_GEMM_MAX_RANKS) {
     throw UserError(who + "has " + std::to_string(p.ranks) + " GPUs, at most " +
                     std::to_string(DELIVERED_GEMM_MAX_RANKS) + " are allowed");
+  }
+  if (p.client.queue_count > request.share.queue_count) {
+    throw UserError(who + "copies to each GPU through a queue of its own, and has " +
+                    std::to_string(request.share.queue_count) + " of the " +
+                    std::to_string(p.client.queue_count) + "; let fewer jobs share GPUs");
   }
   if (tiles_m % p.ranks != 0) {
     throw UserError(who + "has " + std::to_string(tiles_m) + " row blocks of " +

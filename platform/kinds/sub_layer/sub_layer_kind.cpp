@@ -133,20 +133,6 @@ void check_split(const JobRequest& request, const ring_gemm_parameters_t& p) {
   }
 }
 
-void check_fits(const SubLayerKind& kind, const JobRequest& request) {
-  ring_gemm_parameters_t p = parameters_of(kind, request, 0);
-  check_split(request, p);
-  check_direct(request, p);
-  const std::string who = request.subject() + ": does not fit: it ";
-  check_grid(p, who);
-  p.client.memory_end = UINT64_MAX;
-  ring_gemm_plan_t plan;
-  const stretto_status_t status = ring_gemm_plan(&p, &plan);
-  if (status != STRETTO_OK) throw UserError(who + "fails: " + stretto_status_text(status));
-  check_memory(request, plan.memory, kModuleBytes, "sub_layer.m, n or k");
-  if (request.spec.sim.mirror) check_mirror(kind, request, plan);
-}
-
 // Stores go to every other GPU, and each element of the own chunk gets an update of each.
 void check_direct(const JobRequest& request, const ring_gemm_parameters_t& p) {
   if (p.mode != RING_GEMM_DIRECT) return;
@@ -161,6 +147,20 @@ void check_direct(const JobRequest& request, const ring_gemm_parameters_t& p) {
                     "Tracker can count " + std::to_string(ring_gemm_most_updates(p.tile_m)) +
                     " for tiles of " + std::to_string(p.tile_m) + " rows");
   }
+}
+
+void check_fits(const SubLayerKind& kind, const JobRequest& request) {
+  ring_gemm_parameters_t p = parameters_of(kind, request, 0);
+  check_split(request, p);
+  check_direct(request, p);
+  const std::string who = request.subject() + ": does not fit: it ";
+  check_grid(p, who);
+  p.client.memory_end = UINT64_MAX;
+  ring_gemm_plan_t plan;
+  const stretto_status_t status = ring_gemm_plan(&p, &plan);
+  if (status != STRETTO_OK) throw UserError(who + "fails: " + stretto_status_text(status));
+  check_memory(request, plan.memory, kModuleBytes, "sub_layer.m, n or k");
+  if (request.spec.sim.mirror) check_mirror(kind, request, plan);
 }
 
 // Parameters that take away what the mode computes with.
