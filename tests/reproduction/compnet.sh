@@ -10,7 +10,7 @@ reproduce() {
     { tail -n 20 "$out/log"; exit 1; }
 }
 reproduce "$1"
-grep -q ' 3 of 3 simulations to run' "$out/log"
+grep -q ' 4 of 4 simulations to run' "$out/log"
 # Small gets take longest from a queue in GPU memory that threads of the host load over PCIe; large ones are as fast.
 python3 - "$out/results/figures.csv" <<'PYTHON'
 import csv, sys
@@ -24,5 +24,5 @@ PYTHON
 for list in energy.csv training.csv sensitivity.csv fig8a.gp; do test -s "$out/results/$list"; done
 cp "$out/results/table.csv" "$out/first.csv"
 reproduce "$1"
-grep -q ' 0 of 3 simulations to run' "$out/log" || { grep simulations "$out/log"; exit 1; }
+grep -q ' 0 of 4 simulations to run' "$out/log" || { grep simulations "$out/log"; exit 1; }
 cmp "$out/first.csv" "$out/results/table.csv"

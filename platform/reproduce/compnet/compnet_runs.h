@@ -31,10 +31,13 @@ inline constexpr std::array<unsigned, 4> kThreads{1, 2, 4, 8};  // Of the host.
 // Fig 4: work-groups of a GPU with 64 units.
 inline constexpr std::array<unsigned, 5> kQueueGroups{1, 8, 64, 256, 1024};
 // Fig 9: elements of a side and server.
-inline constexpr std::array<unsigned, 6> kSides{16, 64, 128, 256, 512, 1024};
+inline constexpr std::array<unsigned, 7> kSides{16, 64, 128, 256, 512, 1024, 2048};
 // Fig 10.
 inline constexpr std::array<unsigned, 4> kReduceServers{2, 4, 8, 16};
 inline constexpr unsigned kReduceBytes = 64u << 20;
+inline constexpr unsigned kRings = 24;  // All that a GPU has room for.
+// 5.4: the ideal number depends on the size. Of small ones each design has its best of these.
+std::vector<unsigned> reduce_rings(const std::string& design, unsigned bytes);
 // Fig 11: bytes of an all-reduce at 8 servers; the largest is one of Fig 10.
 inline constexpr std::array<unsigned, 5> kTrainingBytes{4u << 10, 64u << 10, 1u << 20, 8u << 20,
                                                         kReduceBytes};
@@ -67,7 +70,8 @@ using CompnetResults = std::function<const ResultFile*(const std::string& folder
 ResultValue compnet_job(const CompnetResults& results, const std::string& folder);
 std::string get_folder(const std::string& design);
 std::string loaded_folder(const std::string& design, unsigned threads, unsigned rounds);
-std::string reduce_folder(const std::string& design, unsigned servers, unsigned bytes);
+std::string reduce_folder(const std::string& design, unsigned servers, unsigned bytes,
+                          unsigned rings = kRings);
 // Latency of a get in microseconds by size.
 std::map<double, double> get_us(const CompnetResults& results, const std::string& design);
 // Of a put of 8 B between memories of hosts, and between the end and the begin of two kernels.
