@@ -121,7 +121,8 @@ TEST_CASE("what a direct reduce-scatter cannot do is refused in one line") {
   refused("t3/direct --mode direct --set gpus=17", "count 16 for tiles of 128 rows");
   refused("t3/direct --mode direct --set gpus=9 --set software.tile_m=256",
           "count 8 for tiles of 256 rows");
-  refused("t3/direct --mode direct --set sim.mirror=true", "cannot be mirrored");
+  refused("t3/direct --mode direct --set topology=ring --set gpus=3 --set sim.mirror=true",
+          "cannot be mirrored");
   refused("t3/direct --mode direct --set software.split_k=2 --set software.gemm=gemm_split",
           "needs mode t3 or t3-mca");
 }
