@@ -96,8 +96,9 @@ TEST_CASE("an update too few or twice and a Tracker that is not programmed are f
           "[T3-DIRECT-01]") {
   const Scratch scratch;
   const auto broken = [&](const std::string& more, const std::string& why) {
-    const Finished finished = run_stretto("run t3/direct-small --mode direct --impl all=model " +
-                                          more + " --out " + scratch.path + "/r");
+    const Finished finished =
+        run_stretto("run t3/direct-small --data stamp --mode direct --impl all=model " + more +
+                    " --out " + scratch.path + "/r");
     INFO(finished.output);
     CHECK(finished.status == 1);
     CHECK(finished.says(why));
