@@ -114,7 +114,7 @@ TEST_CASE("puts of many work-groups arrive, and no way to make the run changes w
 
 TEST_CASE("streams push out of the L2 what the command processor reads, but not what is locked",
           "[CN-LOCK-01][CN-LOCK-03][CN-CP-01]") {
-  const std::string llc = "compnet/llc --impl all=model --set loaded.rounds=10 ";
+  const std::string llc = "compnet/llc --impl all=model --set loaded.rounds=120 ";
   const std::string free = llc + "--mode compnet-nolock ", quiet = "--set loaded.streaming=0 ";
   const RunResult alone = run_correctly(free + quiet), pushed = run_correctly(free),
                   locked = run_correctly(llc), calm = run_correctly(llc + quiet);

@@ -247,7 +247,8 @@ TEST_CASE("threads of the host that poll for nothing are no progress") {
     const std::string own = scratch.path + "/sw";
     fs::create_directories(own + "/firmware");
     fs::create_directory_symlink(sw + "/kernels", own + "/kernels");
-    fs::create_symlink(sw + "/firmware/main.elf", own + "/firmware/main.elf");
+    for (const char* const firmware : {"/firmware/main.elf", "/firmware/main_gpu.elf"})
+      fs::create_symlink(sw + firmware, own + firmware);
     fs::create_symlink(sw + "/firmware/host_service_skip.elf", own + "/firmware/host_service.elf");
     const Finished finished = run_stretto(
         "run " + kExchange + mode + "--set shmem.rounds=0 --set sim.progress_limit_us=300 --out " +

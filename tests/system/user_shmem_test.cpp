@@ -184,7 +184,8 @@ TEST_CASE(
     "of a server that goes down, operations end within time-out x retries and the others go on") {
   const Program misuse("shmem_misuse.c");
   const std::string options =
-      "--mode compnet --set fault.nic_server=1 --set nic.fault.down_at_ns=91000 ";
+      "--mode compnet --set cp.private_memory=sram --set fault.nic_server=1 --set "
+      "nic.fault.down_at_ns=91000 ";
   const Finished told = misuse.run("down", options + "--set program.return_errors=true");
   INFO(told.output);
   for (const char* const pe : {"0", "2", "3"})
