@@ -48,7 +48,8 @@ uint64_t total_ns(const boost::json::value& root) {
 }
 
 void refused(const std::string& arguments, const std::vector<std::string>& says) {
-  const Finished finished = run_stretto("run " + arguments);
+  const Finished finished =
+      run_stretto("run " + arguments + " --out " + scratch().path + "/refused");
   INFO(arguments << "\n" << finished.output);
   CHECK(finished.status == 2);
   CHECK(finished.lines() == 1);
