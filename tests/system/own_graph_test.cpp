@@ -105,8 +105,8 @@ TEST_CASE(
   CHECK(after.at("simulated_of_predicted").to_number<double>() <= 1.1);
 }
 
-// Three products on 131,072 rows, the last one 3 columns wide: next to nothing for a pipe, but for latency. A bar of 0.8
-// is the one that predictions of Kitsune are held to here.
+// Three products on 131,072 rows, the last one 3 columns wide: next to nothing for a pipe, but for latency. Predictions
+// of Kitsune are held to 0.8; this one has nothing that a profile does not know, so it is held to more, from both sides.
 TEST_CASE("what the second pass predicts is simulated, and sooner than the first pass's plan") {
   const Scratch scratch;
   const std::string graph = scratch.path + "/net.onnx";
@@ -137,8 +137,7 @@ onnx.save(helper.make_model(graph), sys.argv[1])
   const auto before = pass("", first);
   const auto after = pass("--profile " + first + "/profile.json", scratch.path + "/second");
   CHECK(before.at("simulated_of_predicted").to_number<double>() < 0.7);
-  CHECK(after.at("simulated_of_predicted").to_number<double>() >= 0.8);
-  CHECK(after.at("simulated_of_predicted").to_number<double>() <= 1);
+  CHECK(after.at("simulated_of_predicted").to_number<double>() == Approx(1).epsilon(0.03));
   CHECK(after.at("us").to_number<double>() < 0.75 * before.at("us").to_number<double>());
 }
 
