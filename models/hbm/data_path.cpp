@@ -34,8 +34,9 @@ void DataPath::write(const HbmRequest& request, uint8_t* to, uint32_t at, uint32
   } else {
     const uint8_t* enable = request.payload->get_byte_enable_ptr();
     const uint32_t length = request.payload->get_byte_enable_length();
-    for (uint32_t i = 0; i < bytes; ++i) {
-      if (enable[(at + i) % length] != 0) to[i] = request.data[at + i];
+    for (uint32_t i = 0, e = at % length; i < bytes; ++i) {
+      to[i] = enable[e] != 0 ? request.data[at + i] : to[i];
+      e = e + 1 == length ? 0 : e + 1;
     }
   }
 }

@@ -22,6 +22,14 @@ uint64_t bits(unsigned first, unsigned last) { return kAll >> (63 - (last - firs
 
 }  // namespace
 
+std::vector<uint64_t> L2Shared::lines() const {
+  std::vector<uint64_t> result;
+  result.reserve(lines_.size());
+  for (const auto& entry : lines_) result.push_back(entry.first);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
 unsigned L2Shared::dirty(uint64_t line) const {
   const auto found = lines_.find(line);
   if (found == lines_.end()) return 0;
@@ -79,7 +87,7 @@ void L2Shared::fetched(uint64_t line, unsigned sectors) {
 
 void L2Shared::write(uint64_t line, unsigned first, unsigned last, const uint8_t* bytes) {
   Line& here = lines_.at(line);
-  dirty_lines_ += here.dirty[0] == 0 && here.dirty[1] == 0;
+  if ((here.dirty[0] | here.dirty[1]) == 0) dirty_lines_.insert(line);
   std::copy_n(bytes, last - first + 1, &here.bytes[first]);
   for (unsigned sector = first / kSectorBytes; sector <= last / kSectorBytes; ++sector) {
     const unsigned begin = sector * kSectorBytes;
@@ -175,7 +183,7 @@ uint32_t L2Shared::take(uint64_t line, unsigned sectors) {
     }
     here.dirty[sector] &= ~goes;
   }
-  dirty_lines_ -= here.dirty[0] == 0 && here.dirty[1] == 0;
+  if ((here.dirty[0] | here.dirty[1]) == 0) dirty_lines_.erase(line);
   flying_[line].push_back(index);
   return index;
 }
@@ -270,9 +278,7 @@ void L2Cache::forget_line(uint64_t line) {
 }
 
 void L2Cache::forget_shared() {
-  std::vector<uint64_t> lines;
-  for (const auto& entry : shared_.lines()) lines.push_back(entry.first);
-  for (const uint64_t line : lines) forget_line(line);
+  for (const uint64_t line : shared_.lines()) forget_line(line);
 }
 
 // Release: all dirty bytes of shared lines go to memory, and the answer comes behind them. They
@@ -283,10 +289,8 @@ void L2Cache::serve_fence(int unit, tlm::tlm_generic_payload& payload,
   const uint64_t cycle = pass(ports_[2 * unit + 1], arrival, 1);
   ++counters_.fences;
   if (extension.release) {
-    if (shared_.has_dirty()) {
-      for (const auto& [line, bytes] : shared_.lines())
-        if ((bytes.dirty[0] | bytes.dirty[1]) != 0) release_line(line, cycle);
-    }
+    const std::vector<uint64_t> dirty(shared_.dirty_lines().begin(), shared_.dirty_lines().end());
+    for (const uint64_t line : dirty) release_line(line, cycle);
     requests_[request].remaining += shared_.wait(request);
   }
   // It has been in both partitions.

@@ -18,7 +18,12 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory_resource>
+#include <set>
+#include <unordered_map>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "models/common/memory_image.h"
 
@@ -46,8 +51,9 @@ class L2Shared final : private MemoryWatcher {
 
   bool empty() const { return lines_.empty() && flying_.empty(); }
   bool holds(uint64_t line) const { return lines_.count(line) != 0; }
-  const std::map<uint64_t, Line>& lines() const { return lines_; }
-  bool has_dirty() const { return dirty_lines_ != 0; }
+  // By address: what is done to them is done in an order that no table decides.
+  std::vector<uint64_t> lines() const;
+  const std::pmr::set<uint64_t>& dirty_lines() const { return dirty_lines_; }
   // Both sector masks, two bits.
   unsigned dirty(uint64_t line) const;
   unsigned dirty_in_full(uint64_t line) const;
@@ -96,12 +102,14 @@ class L2Shared final : private MemoryWatcher {
   void notify(uint64_t offset, uint64_t count);
 
   MemoryImage& memory_;
-  std::map<uint64_t, Line> lines_;
-  uint32_t dirty_lines_ = 0;
+  std::pmr::unsynchronized_pool_resource pool_;  // Lines come and go with each fence.
+  std::pmr::unordered_map<uint64_t, Line> lines_{&pool_};
+  std::pmr::set<uint64_t> dirty_lines_{&pool_};
   std::deque<WriteBack> write_backs_;
   std::vector<uint32_t> free_;
-  std::map<uint64_t, std::vector<uint32_t>> flying_;  // Oldest first.
-  std::multimap<uint64_t, Watch> watches_;            // By word; memory_ is watched for each too.
+  // Oldest first.
+  std::pmr::unordered_map<uint64_t, boost::container::small_vector<uint32_t, 4>> flying_{&pool_};
+  std::multimap<uint64_t, Watch> watches_;  // By word; memory_ is watched for each too.
 };
 
 }  // namespace stretto
