@@ -41,8 +41,8 @@ class WindowPool {
   }
   ~WindowPool() { leave(); }
 
-  void run(const std::vector<Partition*>& partitions, Time end) {
-    backwards_ = !backwards_;
+  void run(const std::vector<Partition*>& partitions, bool backwards, Time end) {
+    backwards_ = backwards;
     if (threads_ == 1 || partitions.size() <= 1) {
       for (size_t i = 0; i < partitions.size(); ++i)
         partitions[turn(i, partitions.size())]->run_window(end);
@@ -172,6 +172,10 @@ void Partition::send(Packet&& packet) {
   leaving_.push_back(std::move(packet));
 }
 
+void Partition::run_ahead(Time by_others, Time by_host) {
+  conductor_.lead(*this, by_others, by_host);
+}
+
 void Partition::finish(int status) {
   finished_ = true;
   finished_at_ = queue_.now();
@@ -179,6 +183,11 @@ void Partition::finish(int status) {
 }
 
 void Partition::accept(Packet&& packet) {
+  if (packet.arrival < queue_.now()) {
+    throw CheckError(label_ + " is at " + in_nanoseconds(queue_.now()) +
+                     " and gets a packet of node " + std::to_string(packet.source) + " for " +
+                     in_nanoseconds(packet.arrival));
+  }
   queue_.schedule(packet.arrival, inbox_);
   arriving_.push_back(std::move(packet));
   std::push_heap(arriving_.begin(), arriving_.end(), later);
@@ -244,6 +253,20 @@ void Conductor::enlist(Partition& partition) {
   for (Partition* each : by_node_) {
     if (each != nullptr) partitions_.push_back(each);
   }
+  together_.all = partitions_;
+  std::erase_if(together_.all, [this](Partition* each) {
+    return std::find(ahead_.all.begin(), ahead_.all.end(), each) != ahead_.all.end();
+  });
+}
+
+void Conductor::lead(Partition& partition, Time by_others, Time by_host) {
+  assert(by_others >= lookahead_ && by_host >= lookahead_);
+  const Time most = spec_.window_ns == 0 ? kNever : spec_.window_ns * kNanosecond;
+  lead_ = std::min({ahead_.all.empty() ? kNever : lead_, by_others, most});
+  lead_of_host_ = std::min(lead_of_host_, by_host);
+  latency_ahead_ = std::max(latency_ahead_, by_others);
+  ahead_.all.push_back(&partition);
+  std::erase(together_.all, &partition);
 }
 
 void Conductor::post(Packet&& packet) {
@@ -275,7 +298,7 @@ void Conductor::pause() { sc_core::sc_pause(); }
 Time Conductor::earliest() const {
   Time earliest = kNever;
   for (const Partition* partition : partitions_)
-    earliest = std::min(earliest, partition->queue_.next_time());
+    earliest = std::min(earliest, partition->next_time());
   return earliest;
 }
 
@@ -290,6 +313,11 @@ void Conductor::step() {
   } else {
     over_ = must_stop();
   }
+  if (const Partition* const failed = first_failed();
+      !over_ && failed != nullptr && failed->queue_.now() < earliest()) {
+    error_ = failed->error_;
+    over_ = true;
+  }
   if (over_) {
     pause();
     return;
@@ -303,17 +331,31 @@ void Conductor::step() {
 }
 
 void Conductor::run_window(Time now) {
-  const Time end = std::min(now + window_, std::max(drain_end_, now + 1));
-  active_.clear();
-  for (Partition* partition : partitions_) {
-    if (partition->queue_.next_time() < end) {
-      active_.push_back(partition);
-    } else {
-      partition->run_window(end);  // Only moves its time.
+  const Time last = std::max(drain_end_, now + 1);
+  const Time end = std::min(now + window_, last);
+  run_group(together_, end, end);
+  if (!ahead_.all.empty()) {
+    exchange();
+    const Time of_host = lead_of_host_ == kNever ? kNever : now + lead_of_host_;
+    run_group(ahead_, end, std::min({end + lead_, of_host, last}));
+  }
+  behind_ = end;
+  ++windows_;
+}
+
+// Those without an event before `busy_before` only have their time moved.
+void Conductor::run_group(Group& group, Time busy_before, Time end) {
+  group.active.clear();
+  for (Partition* partition : group.all) {
+    if (partition->next_time() < busy_before) {
+      group.active.push_back(partition);
+    } else if (!partition->error_ && partition->queue_.now() < busy_before) {
+      partition->run_window(busy_before);
     }
   }
-  pool_->run(active_, end);
-  ++windows_;
+  if (group.active.empty()) return;
+  group.backwards = !group.backwards;
+  pool_->run(group.active, group.backwards, end);
 }
 
 bool Conductor::must_stop() {
@@ -340,13 +382,18 @@ void Conductor::exchange() {
   }
 }
 
-bool Conductor::check_end() {
+const Partition* Conductor::first_failed() const {
   const Partition* first = nullptr;
   for (const Partition* partition : partitions_) {
     if (partition->error_ && (first == nullptr || partition->queue_.now() < first->queue_.now()))
       first = partition;
   }
-  if (first != nullptr) {
+  return first;
+}
+
+bool Conductor::check_end() {
+  if (const Partition* const first = first_failed();
+      first != nullptr && first->queue_.now() < behind_) {
     if (!error_) error_ = first->error_;
     return true;
   }
@@ -387,14 +434,15 @@ void Conductor::spent_without_progress(Time time) {
   pause();
 }
 
-// Partitions run apart: what others do until one lookahead after a finish() belongs to the run
-// whatever the window.
+// Partitions run apart: what others do until they may have been at a finish(), and one lookahead
+// more, belongs to the run whatever the window.
 void Conductor::take_finish() {
   for (const Partition* partition : partitions_) {
-    if (!partition->finished_ || partition->finished_at_ + lookahead_ >= drain_end_) continue;
+    const Time end = partition->finished_at_ + lookahead_ + latency_ahead_;
+    if (!partition->finished_ || end >= drain_end_) continue;
     finishing_ = true;
     status_ = partition->status_;
-    drain_end_ = partition->finished_at_ + lookahead_;
+    drain_end_ = end;
   }
 }
 
@@ -403,7 +451,7 @@ void Conductor::settle() {
   Time last = 0;
   for (const Partition* partition : partitions_)
     last = std::max(last, partition->queue_.last_event());
-  const Time quiet = std::max(last + lookahead_, asked_at_);
+  const Time quiet = std::max(last + lookahead_ + latency_ahead_, asked_at_);
   const Time end = earliest() == kNever ? std::min(quiet, drain_end_) : drain_end_;
   for (Partition* partition : partitions_) partition->run_window(end);
 }

@@ -8,17 +8,22 @@
 // partition through [T, T + window), window <= lookahead; move the packets from the outboxes to the
 // inboxes; sleep until the earliest event of any partition. The host lives in SystemC time itself.
 //
+// A GPU that is wired to switches and the host alone may run ahead of them: when they are at T +
+// window, nothing can reach it for the latency of its link to them. So its windows are twice as long,
+// and what it holds in the caches of the host is used for longer.
+//
 // Invariants
 //  1 A packet is received at its arrival, before anything else of that time in its partition (the
 //    inbox has source id 0); packets of one time in the order (source node, sequence).
-//  2 Results depend neither on the window (<= lookahead), nor on the threads, nor on the order of
-//    construction. So a run that ends well ends at a time that no window decides: its last event
-//    plus one lookahead or (a) if that is later, or the end of (b) or of the drain.
-//  3 An exception of a partition ends the run after the window in which it was thrown; of several
+//  2 Results depend neither on the window (<= lookahead), nor on who runs ahead, nor on the threads,
+//    nor on the order of construction. So a run that ends well ends at a time that no window decides:
+//    its last event plus one lookahead, and what partitions run ahead, or (a) if that is later, or
+//    the end of (b) or of the drain.
+//  3 An exception of a partition ends the run when all others have come to its time; of several
 //    the earliest in simulated time counts, then the one of the lowest node. It leaves run() as
 //    itself.
 //  4 The run ends when (a) finish() was called and all calendars have run empty, at most
-//    `drain_limit` later; (b) a partition called finish() and one lookahead has passed; (c) a stop
+//    `drain_limit` later; (b) a partition called finish() and that time has passed; (c) a stop
 //    was requested; (d) nothing can happen any more or nothing moves for `progress_limit`: then
 //    run() throws CheckError with everybody's waiting_on().
 #ifndef STRETTO_MODELS_COMMON_PARTITION_H_
@@ -53,9 +58,10 @@ struct ConductorSpec {
 inline void describe(ConductorSpec& spec, ParameterSet& set) {
   set.number("threads", spec.threads, 1, 64,
              "Host threads that run partitions side by side; changes no result.");
-  set.number("window_ns", spec.window_ns, 0, 1'000'000,
-             "Simulated time a partition runs ahead, at most the smallest link latency (0 = that); "
-             "changes no result.");
+  set.number(
+      "window_ns", spec.window_ns, 0, 1'000'000,
+      "Simulated time a partition runs ahead, at most the smallest link latency, and a GPU ahead "
+      "of switches, at most its link's latency (0 = these); changes no result.");
   set.number(
       "progress_limit_us", spec.progress_limit_us, 0, 1'000'000'000,
       "Busy simulated time without progress after which the run counts as deadlocked; 0 = never.");
@@ -95,8 +101,11 @@ class Partition final : public sc_core::sc_module, public PacketPort {
   // Calls `call(t)` at each multiple t of `period` > 0 that ends a period with events: after them and
   // before anything at t, so that what it reads depends on no window. One of them a partition.
   void on_each(Time period, std::function<void(Time at)> call);
-  // Ends the run one lookahead from now (a bare-metal program wrote `tohost`). Call from inside the
-  // partition.
+  // From now on this partition runs ahead of those that do not. REQUIRES: only they and the host send
+  // packets here, which take at least so long.
+  void run_ahead(Time by_others, Time by_host);
+  // Ends the run one lookahead from now (a bare-metal program wrote `tohost`), or as soon as all that
+  // run ahead have come there. Call from inside the partition.
   void finish(int status);
 
  private:
@@ -117,6 +126,8 @@ class Partition final : public sc_core::sc_module, public PacketPort {
   void accept(Packet&& packet);  // Called between windows.
   void run_window(Time end) noexcept;
   void run_until(Time end);
+  // That of its next event, unless it has failed.
+  Time next_time() const { return error_ ? kNever : queue_.next_time(); }
 
   Conductor& conductor_;
   const uint8_t node_;
@@ -189,10 +200,18 @@ class Conductor final : public sc_core::sc_module {
 
  private:
   friend class Partition;
+  // Those that are run by one bound, and which of them have something to do.
+  struct Group {
+    std::vector<Partition*> all, active;
+    bool backwards = false;
+  };
   void enlist(Partition& partition);
+  void lead(Partition& partition, Time by_others, Time by_host);
   void step();
   void run_window(Time now);
+  void run_group(Group& group, Time busy_before, Time end);
   void exchange();
+  const Partition* first_failed() const;
   bool must_stop();
   bool check_end();  // True: the run is over.
   bool beyond_limit(Time without_progress);
@@ -206,13 +225,17 @@ class Conductor final : public sc_core::sc_module {
   const Time lookahead_;
   const Time window_;
   std::vector<Partition*> partitions_;
+  Group together_, ahead_;
+  // How far partitions of `ahead_` may be before those of `together_`, and before SystemC's time.
+  Time lead_ = 0, lead_of_host_ = kNever;
+  Time latency_ahead_ = 0;  // The longest lead that somebody may have, whatever the window.
+  Time behind_ = 0;         // All events before are through.
   std::array<Partition*, 256> by_node_{};
   std::array<uint64_t, 256> host_sequence_{};
   HostSide* host_ = nullptr;
   const std::atomic<bool>* stop_ = nullptr;
   std::function<void()> on_window_;
   std::unique_ptr<WindowPool> pool_;
-  std::vector<Partition*> active_;
   sc_core::sc_event wake_;
   std::exception_ptr error_;
   bool over_ = false;

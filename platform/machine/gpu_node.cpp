@@ -83,6 +83,7 @@ GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned
   bind();
   if (spec.cp.private_memory == PrivateMemory::gpu) cp.set_memory(memory);
   enlist();
+  run_ahead(gpu_wiring(spec, index));
 }
 
 GpuNode::~GpuNode() = default;
@@ -150,6 +151,16 @@ std::string GpuNode::digest() {
     digest.bytes(bytes, MemoryImage::kPageBytes);
   });
   return digest.hex();
+}
+
+void GpuNode::run_ahead(const RouterSpec& wiring) {
+  Time by_others = kNever, by_host = kNever;
+  for (const PortSpec& port : wiring.ports) {
+    if (port.peer_node < kServerSwitchNode) return;  // Another GPU.
+    Time& by = port.peer_node == kHostNode ? by_host : by_others;
+    by = std::min(by, port.link.latency_ns * kNanosecond);
+  }
+  if (by_others != kNever) partition.run_ahead(by_others, by_host);
 }
 
 void GpuNode::enlist() {

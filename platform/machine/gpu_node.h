@@ -57,6 +57,8 @@ class GpuNode final : public Node {
  private:
   void bind();
   void enlist();
+  // Unless it is wired to another GPU.
+  void run_ahead(const RouterSpec& wiring);
 
   DoorbellBridge doorbell_;
 };

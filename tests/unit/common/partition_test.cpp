@@ -23,13 +23,16 @@ namespace {
 using test::in_child;
 
 constexpr Time kLookahead = 500 * kNanosecond;
+// From the others to those of the last nodes that may run ahead, and reach the others alone.
+constexpr Time kWay = 700 * kNanosecond;
 
 class Node final : public EventHandler, public PacketSink, public Component {
  public:
-  Node(Partition& partition, unsigned nodes, unsigned budget)
+  Node(Partition& partition, unsigned nodes, unsigned last, unsigned budget)
       : EventHandler(partition.queue()),
         partition_(partition),
-        nodes_(nodes),
+        nodes_(partition.node() > nodes - last ? nodes - last : nodes),
+        last_(nodes - last),
         budget_(budget),
         rng_(7, partition.node()) {
     partition.attach(0, *this);
@@ -71,13 +74,15 @@ class Node final : public EventHandler, public PacketSink, public Component {
     } else {
       Packet packet;
       packet.destination = static_cast<uint8_t>(1 + rng_.below(nodes_));
-      packet.arrival = queue.now() + kLookahead + step * rng_.below(8);
+      const Time way = packet.destination > last_ ? kWay : kLookahead;
+      packet.arrival = queue.now() + way + step * rng_.below(8);
       partition_.send(std::move(packet));
     }
   }
 
   Partition& partition_;
-  const unsigned nodes_;
+  const unsigned nodes_;  // That it sends to.
+  const unsigned last_;   // Behind it are those at the end.
   unsigned budget_;
   unsigned acts_ = 0;
   test::Rng rng_;
@@ -88,6 +93,8 @@ struct Run {
   bool reversed = false;
   unsigned nodes = 5;
   unsigned budget = 2'000;
+  unsigned last = 0;  // Nodes at the end: see kWay.
+  Time ahead = 0;     // By which they run ahead.
 };
 
 class Bench {
@@ -99,7 +106,9 @@ class Bench {
       const uint8_t node = static_cast<uint8_t>(run.reversed ? run.nodes - i : i + 1);
       partitions.push_back(std::make_unique<Partition>(("gpu" + std::to_string(node - 1)).c_str(),
                                                        *conductor, node));
-      nodes.push_back(std::make_unique<Node>(*partitions.back(), run.nodes, run.budget));
+      nodes.push_back(std::make_unique<Node>(*partitions.back(), run.nodes, run.last, run.budget));
+      if (node > run.nodes - run.last && run.ahead != 0)
+        partitions.back()->run_ahead(run.ahead, kNever);
     }
   }
   std::string digests() {
@@ -129,6 +138,48 @@ TEST_CASE("results do not depend on the window") {
     run.spec.window_ns = window_ns;
     CHECK(digests_of(run) == whole);
   }
+}
+
+// Of a machine whose last three nodes are wired to the first two alone.
+Run with_ends(Time ahead, uint32_t window_ns = 0, uint32_t threads = 2, bool reversed = false) {
+  Run run;
+  run.spec.window_ns = window_ns;
+  run.spec.threads = threads;
+  run.reversed = reversed;
+  run.last = 3;
+  run.ahead = ahead;
+  return run;
+}
+
+TEST_CASE("results do not depend on who runs ahead") {
+  const std::string whole = digests_of(with_ends(0));
+  REQUIRE(whole.size() == 5 * 65);
+  for (const uint32_t threads : {1u, 2u, 3u}) {
+    for (const uint32_t window_ns : {0u, 1u, 77u, 250u, 499u, 600u})
+      CHECK(digests_of(with_ends(kWay, window_ns, threads)) == whole);
+  }
+  CHECK(digests_of(with_ends(kLookahead)) == whole);
+  CHECK(digests_of(with_ends(kWay, 0, 2, true)) == whole);
+}
+
+TEST_CASE("who runs ahead is begun half as often") {
+  const auto begun = [](Time ahead) {
+    return std::stoul(in_child([&] {
+      Bench bench(with_ends(ahead));
+      bench.conductor->run();
+      return std::to_string(bench.conductor->partitions().back()->services().windows);
+    }));
+  };
+  CHECK(begun(kWay) < 0.6 * static_cast<double>(begun(0)));
+}
+
+TEST_CASE("a lead that is longer than the way is an error that names who was too far") {
+  const std::string text = in_child([] {
+    Bench bench(with_ends(2 * kWay));
+    bench.conductor->run();
+    return std::string("no exception");
+  });
+  CHECK(text.find("gets a packet of node") != std::string::npos);
 }
 
 // What has been counted at 730 ns and its multiples: no window decides it.
@@ -224,6 +275,40 @@ TEST_CASE("the earliest exception of a window wins, and it is the same with thre
     });
     CHECK(text.substr(0, 16) == "exception: node ");
     CHECK(text == expected);
+  }
+}
+
+TEST_CASE("the earliest exception wins, whoever runs ahead") {
+  for (const unsigned which : {0u, 1u, 2u}) {
+    std::vector<std::string> texts;
+    for (const Run& run : {with_ends(0, 50), with_ends(0), with_ends(kWay), with_ends(kWay, 100)}) {
+      texts.push_back(in_child([&] {
+        Bench bench(run);
+        // All; those at the end; these at different times.
+        for (size_t i = which == 0 ? 0 : 2; i < bench.nodes.size(); ++i)
+          bench.nodes[i]->throw_at_ = 200 + (which == 2 ? 3 * static_cast<unsigned>(i) : 0);
+        bench.conductor->run();
+        return std::string("no exception");
+      }));
+    }
+    CHECK(texts[0].substr(0, 16) == "exception: node ");
+    for (const std::string& text : texts) CHECK(text == texts[0]);
+  }
+}
+
+TEST_CASE("what runs until a partition ends the run does not depend on the window") {
+  for (const size_t who : {0u, 4u}) {
+    std::vector<std::string> all;
+    for (const uint32_t window_ns : {0u, 50u, 333u, 499u}) {
+      all.push_back(in_child([&] {
+        Bench bench(with_ends(kWay, window_ns));
+        bench.nodes[who]->finish_at_ = 300;
+        bench.conductor->run();
+        return bench.digests();
+      }));
+    }
+    REQUIRE(all[0].size() == 5 * 65);
+    for (const std::string& each : all) CHECK(each == all[0]);
   }
 }
 
