@@ -6,7 +6,8 @@
 #
 #   bash tests/determinism.sh [quick|full|builds] [BUILD_DIR [OTHER_BUILD_DIR...]]
 #
-# quick:  t3/small and graph/pipeline on BUILD_DIR, and on the other builds given (clang, Debug); without any, on BUILD_DIR/debug if it is there.
+# quick:  t3/small, graph/pipeline and compnet/jacobi (4 servers) on BUILD_DIR, and on the other builds given (clang,
+#         Debug); without any, on BUILD_DIR/debug if it is there.
 #         Debug builds run a collective, a graph, a gather, a card and a switch besides, with a checker on every socket.
 # full:   also a ragged real-data case, the main job and T-NLG OP at TP 16; Debug builds only t3/small.
 # builds: full, after building with gcc, clang and as Debug (build/, build-clang/, build-debug/).
@@ -152,6 +153,7 @@ for folder in "$build" "${others[@]}"; do
 done
 compare t3/small t3-mca
 compare graph/pipeline kitsune --set gpus=2
+compare compnet/jacobi compnet  # GPUs that run ahead of switches and NICs.
 compare_depths
 # What else a machine has: copy kernels, a loop kernel with request ring, gates, a card, a switch.
 few=(--set gpus=3 --set gpu.cus=8 --set collective.counts=1,10007 --set collective.iterations=1)
