@@ -66,8 +66,9 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
       "copy_registers_bytes", spec.copy_registers_bytes, 0, 1u << 20,
       "Registers that a work-group of copy kernels (engine mmio) holds at least; 0 = what the "
       "kernel says.");
-  set.choice<uint32_t>("tile_m", spec.tile_m, {{"128", 128}, {"256", 256}},
-                       "Rows of an output tile; columns are 128.");
+  set.choice<uint32_t>(
+      "tile_m", spec.tile_m, {{"16", 16}, {"128", 128}, {"256", 256}},
+      "Rows of an output tile, 16 for the few of token generation; columns are 128.");
   set.number(
       "split_k", spec.split_k, 1, 15,
       "Work-groups that add to an output tile, modes t3 and t3-mca with software.gemm=gemm_split.");

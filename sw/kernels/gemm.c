@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiled GEMM for the tensor pipe, tiles of 128 x 128 and 256 x 128, K step 32; one ELF for every
-// mode of execution: what happens to the stores of C (kept, sent to a peer, added in memory) is
+// Tiled GEMM for the tensor pipe, tiles of 128 x 128, 256 x 128 and, for the few rows of token
+// generation, 16 x 128; K step 32. One ELF for every mode of execution: what happens to the stores of C (kept, sent to a peer, added in memory) is
 // decided outside, by the range table and the update bit of the dispatch (T3-CFG-05).
 //
 // Wavefront 0 runs the K loop (gemm.h). All wavefronts meet at the barrier, then
@@ -99,6 +99,7 @@ KERNEL_INLINE _Noreturn void gemm(const uint32_t tile_m) {
 
 void gemm_128x128(void) { gemm(128); }
 void gemm_256x128(void) { gemm(256); }
+void gemm_16x128(void) { gemm(16); }
 
 // Registers: accumulator, one row tile a wavefront, 2 KiB of scalar registers a wavefront. LDS: two
 // buffers of A and B.
@@ -109,4 +110,8 @@ STRETTO_KERNEL(gemm_128x128, .type = STRETTO_KERNEL_TENSOR,
 STRETTO_KERNEL(gemm_256x128, .type = STRETTO_KERNEL_TENSOR,
                .registers_bytes = (128 + 8 * 8 + 8 * 2) * 1024, .lds_bytes = 48 * 1024,
                .private_bytes = 256, .wavefronts = GEMM_WAVEFRONTS, .tile_m = 256,
+               .tile_n = GEMM_TILE_N, .kernarg_bytes = sizeof(arguments_t));
+STRETTO_KERNEL(gemm_16x128, .type = STRETTO_KERNEL_TENSOR,
+               .registers_bytes = (8 + 8 * 1 + 8 * 2) * 1024, .lds_bytes = 18 * 1024,
+               .private_bytes = 256, .wavefronts = GEMM_WAVEFRONTS, .tile_m = 16,
                .tile_n = GEMM_TILE_N, .kernarg_bytes = sizeof(arguments_t));

@@ -44,6 +44,14 @@ typedef struct stretto_gemm_split_arguments {
 #define GEMM_TILE_N 128u
 #define GEMM_WAVEFRONTS 8u
 
+// Kernel of gemm.elf whose tiles have so many rows, or null.
+static inline const char* gemm_kernel_of_tile(uint32_t tile_m) {
+  return tile_m == 16    ? "gemm_16x128"
+         : tile_m == 128 ? "gemm_128x128"
+         : tile_m == 256 ? "gemm_256x128"
+                         : 0;
+}
+
 // The three ring kernels. An output of m x n FP16 elements is cut into tiles and the tiles, in the
 // order `order`, into `ranks` chunks: chunk c = tiles c * tiles / ranks .. (c + 1) * tiles / ranks - 1. Rank
 // r sends to r - 1 and receives from r + 1.

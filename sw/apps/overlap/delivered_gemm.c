@@ -52,7 +52,7 @@ stretto_status_t delivered_gemm_plan(const delivered_gemm_parameters_t* p,
   if ((unsigned)p->mode >= DELIVERED_GEMM_MODES || p->ranks == 0 || p->rank >= p->ranks ||
       p->ranks > DELIVERED_GEMM_MAX_RANKS)
     return STRETTO_ERROR_ARGUMENT;
-  if (p->m == 0 || p->n == 0 || p->k == 0 || (p->tile_m != 128 && p->tile_m != 256))
+  if (p->m == 0 || p->n == 0 || p->k == 0 || gemm_kernel_of_tile(p->tile_m) == NULL)
     return STRETTO_ERROR_ARGUMENT;
   if (p->m > 1u << 20 || p->n > 1u << 20 || p->k > 1u << 20) return STRETTO_ERROR_ARGUMENT;
   if (p->collective_groups == 0 || p->collective_groups > 65536) return STRETTO_ERROR_ARGUMENT;
@@ -89,14 +89,10 @@ stretto_status_t delivered_gemm_plan(const delivered_gemm_parameters_t* p,
   return memory->end <= p->client.memory_end ? STRETTO_OK : STRETTO_ERROR_TABLE_FULL;
 }
 
-static const char* gemm_kernel(const delivered_gemm_parameters_t* p) {
-  return p->tile_m == 128 ? "gemm_128x128" : "gemm_256x128";
-}
-
 stretto_status_t delivered_gemm_check_gemm_elf(const delivered_gemm_parameters_t* p, char* error,
                                                size_t error_bytes) {
-  return stretto_kernel_check(p->gemm_elf, p->gemm_elf_bytes, gemm_kernel(p), NULL, error,
-                              error_bytes);
+  return stretto_kernel_check(p->gemm_elf, p->gemm_elf_bytes, gemm_kernel_of_tile(p->tile_m), NULL,
+                              error, error_bytes);
 }
 
 stretto_status_t delivered_gemm_check_ring_elf(const delivered_gemm_parameters_t* p, char* error,
@@ -120,7 +116,7 @@ static stretto_status_t load_kernels(program_t* g) {
   const delivered_gemm_parameters_t* p = g->p;
   stretto_module_t* module = NULL;
   TRY(g->api->module_load(g->client, p->gemm_elf, p->gemm_elf_bytes, &module));
-  TRY(g->api->module_kernel(g->client, module, gemm_kernel(p), &g->gemm));
+  TRY(g->api->module_kernel(g->client, module, gemm_kernel_of_tile(p->tile_m), &g->gemm));
   if (is_fused(p) || !gathers(p)) return STRETTO_OK;
   TRY(g->api->module_load(g->client, p->ring_elf, p->ring_elf_bytes, &module));
   return g->api->module_kernel(g->client, module, all_gather_kernel, &g->all_gather);

@@ -60,7 +60,7 @@ typedef struct delivered_gemm_parameters {
   uint32_t n;
   uint32_t k;
   int b_k_contiguous;          // B is stored n x k, else k x n. A is stored m x k.
-  uint32_t tile_m;             // 128 or 256.
+  uint32_t tile_m;             // 16, 128 or 256.
   uint32_t collective_groups;  // Work-groups of ring_all_gather.
   uint32_t block_tiles;        // Wavefront tiles of a DMA block; 0 = 1.
   uint32_t tracker_ways;

@@ -42,7 +42,7 @@ stretto_status_t gathered_gemm_plan(const gathered_gemm_parameters_t* p,
   *plan = (gathered_gemm_plan_t){0};
   if ((unsigned)p->mode >= GATHERED_GEMM_MODES || p->ranks == 0 || p->rank >= p->ranks)
     return STRETTO_ERROR_ARGUMENT;
-  if (p->m == 0 || p->n == 0 || p->k == 0 || (p->tile_m != 128 && p->tile_m != 256))
+  if (p->m == 0 || p->n == 0 || p->k == 0 || gemm_kernel_of_tile(p->tile_m) == NULL)
     return STRETTO_ERROR_ARGUMENT;
   if (p->m > 1u << 20 || p->n > 1u << 20 || p->k > 1u << 20) return STRETTO_ERROR_ARGUMENT;
   plan->lda = padded_row(p->k);
@@ -71,14 +71,10 @@ stretto_status_t gathered_gemm_plan(const gathered_gemm_parameters_t* p,
   return memory->end <= p->client.memory_end ? STRETTO_OK : STRETTO_ERROR_TABLE_FULL;
 }
 
-static const char* gemm_kernel(const gathered_gemm_parameters_t* p) {
-  return p->tile_m == 128 ? "gemm_128x128" : "gemm_256x128";
-}
-
 stretto_status_t gathered_gemm_check_elf(const gathered_gemm_parameters_t* p, char* error,
                                          size_t error_bytes) {
-  return stretto_kernel_check(p->gemm_elf, p->gemm_elf_bytes, gemm_kernel(p), NULL, error,
-                              error_bytes);
+  return stretto_kernel_check(p->gemm_elf, p->gemm_elf_bytes, gemm_kernel_of_tile(p->tile_m), NULL,
+                              error, error_bytes);
 }
 
 // First tile of A of a chunk; chunk = ranks gives the number of tiles.
@@ -96,7 +92,7 @@ static uint32_t first_row_block(const program_t* g, uint32_t chunk) {
 static stretto_status_t load_kernel(program_t* g) {
   stretto_module_t* module = NULL;
   TRY(g->api->module_load(g->client, g->p->gemm_elf, g->p->gemm_elf_bytes, &module));
-  return g->api->module_kernel(g->client, module, gemm_kernel(g->p), &g->gemm);
+  return g->api->module_kernel(g->client, module, gemm_kernel_of_tile(g->p->tile_m), &g->gemm);
 }
 
 // Arriving tiles are counted; complete ones go to their DMA region or raise an event.

@@ -47,7 +47,7 @@ typedef struct gathered_gemm_parameters {
   uint32_t n;  // Columns of this rank's B and C.
   uint32_t k;
   int b_k_contiguous;  // B is stored n x k, else k x n. A is stored m x k.
-  uint32_t tile_m;     // 128 or 256.
+  uint32_t tile_m;     // 16, 128 or 256.
   uint32_t tracker_ways;
   arbiter_parameters_t arbiter;
   host_job_t job;

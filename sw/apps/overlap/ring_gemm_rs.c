@@ -68,7 +68,7 @@ stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_
   *plan = (ring_gemm_plan_t){0};
   if ((unsigned)p->mode >= RING_GEMM_MODES || p->ranks == 0 || p->rank >= p->ranks)
     return STRETTO_ERROR_ARGUMENT;
-  if (p->m == 0 || p->n == 0 || p->k == 0 || (p->tile_m != 128 && p->tile_m != 256))
+  if (p->m == 0 || p->n == 0 || p->k == 0 || gemm_kernel_of_tile(p->tile_m) == NULL)
     return STRETTO_ERROR_ARGUMENT;
   if (p->m > 1u << 24 || p->n > 1u << 24 || p->k > 1u << 24) return STRETTO_ERROR_ARGUMENT;
   if (split_of(p) > 1 &&
@@ -199,10 +199,6 @@ static stretto_status_t map_chunks(program_t* g) {
   return STRETTO_OK;
 }
 
-static const char* gemm_kernel(const ring_gemm_parameters_t* p) {
-  return p->tile_m == 128 ? "gemm_128x128" : "gemm_256x128";
-}
-
 static const char* reduce_scatter_kernel(const ring_gemm_parameters_t* p) {
   return p->mode == RING_GEMM_RS_NMC ? "ring_reduce_scatter_nmc" : "ring_reduce_scatter";
 }
@@ -214,8 +210,8 @@ static int has_ring_kernel(ring_gemm_mode_t mode) { return has_rs_kernel(mode) |
 stretto_status_t ring_gemm_check_gemm_elf(const ring_gemm_parameters_t* p, char* error,
                                           size_t error_bytes) {
   if (!has_gemm(p->mode)) return STRETTO_OK;
-  return stretto_kernel_check(p->gemm_elf, p->gemm_elf_bytes, gemm_kernel(p), NULL, error,
-                              error_bytes);
+  return stretto_kernel_check(p->gemm_elf, p->gemm_elf_bytes, gemm_kernel_of_tile(p->tile_m), NULL,
+                              error, error_bytes);
 }
 
 stretto_status_t ring_gemm_check_ring_elf(const ring_gemm_parameters_t* p, char* error,
@@ -232,7 +228,7 @@ static stretto_status_t load_kernels(program_t* g) {
   stretto_module_t* module = NULL;
   if (has_gemm(mode)) {
     TRY(g->api->module_load(g->client, g->p->gemm_elf, g->p->gemm_elf_bytes, &module));
-    TRY(g->api->module_kernel(g->client, module, gemm_kernel(g->p), &g->gemm));
+    TRY(g->api->module_kernel(g->client, module, gemm_kernel_of_tile(g->p->tile_m), &g->gemm));
   }
   if (!has_ring_kernel(mode)) return STRETTO_OK;
   TRY(g->api->module_load(g->client, g->p->ring_elf, g->p->ring_elf_bytes, &module));

@@ -75,7 +75,7 @@ typedef struct ring_gemm_parameters {
   int a_k_contiguous;   // A is stored m x k, else k x m.
   int b_k_contiguous;   // B is stored n x k, else k x n.
   ring_gemm_tile_order_t tile_order;
-  uint32_t tile_m;   // 128 or 256.
+  uint32_t tile_m;   // 16, 128 or 256.
   uint32_t split_k;  // Fused modes, gemm_split.elf: work-groups that add to a tile; 0 = 1.
   uint32_t collective_groups;    // Work-groups of a collective kernel: what the GPU holds at once.
   uint32_t block_tiles;          // Wavefront tiles of a DMA block; 0 = 1.

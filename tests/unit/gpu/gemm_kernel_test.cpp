@@ -39,7 +39,7 @@ struct Gemm {
     arguments.ldc = 2 * n;
     arguments.tiles_n = (n + 127) / 128;
     machine.load_arguments(arguments);
-    const uint32_t tile_m = kernel == "gemm_256x128" ? 256 : 128;
+    const uint32_t tile_m = kernel == "gemm_256x128" ? 256 : kernel == "gemm_16x128" ? 16 : 128;
     launch.workgroups = (m + tile_m - 1) / tile_m * arguments.tiles_n;
     machine.map(kA, uint64_t{arguments.lda} * (a_km ? k : m));
     machine.map(kB, uint64_t{arguments.ldb} * (b_nk ? n : k));
@@ -139,6 +139,9 @@ TEST_CASE("ragged in M, N and K, forward layout") { require_stamps(300, 200, 100
 TEST_CASE("ragged, backward layout") { require_stamps(200, 330, 90, 0); }
 TEST_CASE("ragged, A transposed") { require_stamps(130, 140, 70, GEMM_A_KM | GEMM_B_NK); }
 TEST_CASE("ragged, both transposed") { require_stamps(130, 140, 70, GEMM_A_KM); }
+TEST_CASE("tiles of 16 x 128, of which the last has one row") {
+  require_stamps(17, 300, 96, GEMM_B_NK, "gemm_16x128");
+}
 TEST_CASE("tiles of 256 x 128") { require_stamps(500, 300, 96, GEMM_B_NK, "gemm_256x128"); }
 TEST_CASE("strips along the rows") {
   require_stamps(500, 300, 96, GEMM_B_NK | 2 << GEMM_ORDER_SHIFT);
