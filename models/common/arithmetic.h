@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine's floating-point formats and element-wise addition, in our own code
+// The machine's floating-point formats and element-wise additions and products, in our own code
 // (models/README.md, contract (b)): the same bits from every compiler. Used by near-bank ALUs, tile
 // pipes and references.
 //
 // Rounding is to nearest, ties to even; subnormals are kept; a NaN result is always the one quiet
 // NaN of the format (0x7E00, 0x7FC0, 0x7FC00000), since which operand's payload survives depends on
-// the compiler. FP16 and BF16 sums go through float32: its 24-bit significand holds twice that of
-// FP16 plus two bits (24 >= 2 * 11 + 2), so rounding twice equals rounding once (Figueroa, "When is
-// double rounding innocuous?"). Loops are branch-free over arrays so that the compiler vectorises
+// the compiler. FP16 and BF16 sums and products go through float32: its 24-bit significand holds
+// twice that of FP16 plus two bits (24 >= 2 * 11 + 2), so rounding twice equals rounding once
+// (Figueroa, "When is double rounding innocuous?"). Products of BF16 below 2^-126 are the exception. Loops are branch-free over arrays so that the compiler vectorises
 // them.
 #ifndef STRETTO_MODELS_COMMON_ARITHMETIC_H_
 #define STRETTO_MODELS_COMMON_ARITHMETIC_H_
@@ -79,9 +79,24 @@ inline uint32_t fp32_add(uint32_t a, uint32_t b) {
   return (sum & 0x7FFFFFFFu) > 0x7F800000u ? kFp32NaN : sum;
 }
 
-// target[i] += addend[i] for `bytes` bytes of `type`, in element order. The arrays need no
-// alignment and do not overlap. REQUIRES: type is not byte; bytes is a multiple of the element.
-inline void add_elements(ElementType type, uint8_t* target, const uint8_t* addend, size_t bytes) {
+inline uint16_t fp16_multiply(uint16_t a, uint16_t b) {
+  return fp16_from_fp32(fp32_from_fp16(a) * fp32_from_fp16(b));
+}
+inline uint16_t bf16_multiply(uint16_t a, uint16_t b) {
+  return bf16_from_fp32(fp32_from_bf16(a) * fp32_from_bf16(b));
+}
+inline uint32_t fp32_multiply(uint32_t a, uint32_t b) {
+  const uint32_t product =
+      std::bit_cast<uint32_t>(std::bit_cast<float>(a) * std::bit_cast<float>(b));
+  return (product & 0x7FFFFFFFu) > 0x7F800000u ? kFp32NaN : product;
+}
+
+// target[i] = f(target[i], operand[i]) for `bytes` bytes of `type`, in element order, by the function
+// of the type. The arrays need no alignment and do not overlap. REQUIRES: type is not byte; bytes is
+// a multiple of the element.
+template <class Fp16, class Bf16, class Fp32, class Int32>
+inline void apply_elements(ElementType type, uint8_t* target, const uint8_t* operand, size_t bytes,
+                           Fp16 fp16, Bf16 bf16, Fp32 fp32, Int32 int32) {
   assert(type != ElementType::byte && bytes % element_bytes(type) == 0);
   // Blocks of one atom in arrays of the element's type: known length, no aliasing, so the loops
   // become vector code.
@@ -93,25 +108,44 @@ inline void add_elements(ElementType type, uint8_t* target, const uint8_t* adden
     if (element_bytes(type) == 2) {
       if (part < kBlock) std::memset(a16, 0, kBlock), std::memset(b16, 0, kBlock);
       std::memcpy(a16, target + at, part);
-      std::memcpy(b16, addend + at, part);
+      std::memcpy(b16, operand + at, part);
       if (type == ElementType::fp16) {
-        for (size_t i = 0; i < kBlock / 2; ++i) a16[i] = fp16_add(a16[i], b16[i]);
+        for (size_t i = 0; i < kBlock / 2; ++i) a16[i] = fp16(a16[i], b16[i]);
       } else {
-        for (size_t i = 0; i < kBlock / 2; ++i) a16[i] = bf16_add(a16[i], b16[i]);
+        for (size_t i = 0; i < kBlock / 2; ++i) a16[i] = bf16(a16[i], b16[i]);
       }
       std::memcpy(target + at, a16, part);
     } else {
       if (part < kBlock) std::memset(a32, 0, kBlock), std::memset(b32, 0, kBlock);
       std::memcpy(a32, target + at, part);
-      std::memcpy(b32, addend + at, part);
+      std::memcpy(b32, operand + at, part);
       if (type == ElementType::fp32) {
-        for (size_t i = 0; i < kBlock / 4; ++i) a32[i] = fp32_add(a32[i], b32[i]);
+        for (size_t i = 0; i < kBlock / 4; ++i) a32[i] = fp32(a32[i], b32[i]);
       } else {
-        for (size_t i = 0; i < kBlock / 4; ++i) a32[i] += b32[i];
+        for (size_t i = 0; i < kBlock / 4; ++i) a32[i] = int32(a32[i], b32[i]);
       }
       std::memcpy(target + at, a32, part);
     }
   }
+}
+
+// target[i] += addend[i], as apply_elements.
+inline void add_elements(ElementType type, uint8_t* target, const uint8_t* addend, size_t bytes) {
+  apply_elements(
+      type, target, addend, bytes, [](uint16_t a, uint16_t b) { return fp16_add(a, b); },
+      [](uint16_t a, uint16_t b) { return bf16_add(a, b); },
+      [](uint32_t a, uint32_t b) { return fp32_add(a, b); },
+      [](uint32_t a, uint32_t b) { return a + b; });
+}
+
+// target[i] *= factor[i], likewise.
+inline void multiply_elements(ElementType type, uint8_t* target, const uint8_t* factor,
+                              size_t bytes) {
+  apply_elements(
+      type, target, factor, bytes, [](uint16_t a, uint16_t b) { return fp16_multiply(a, b); },
+      [](uint16_t a, uint16_t b) { return bf16_multiply(a, b); },
+      [](uint32_t a, uint32_t b) { return fp32_multiply(a, b); },
+      [](uint32_t a, uint32_t b) { return a * b; });
 }
 
 }  // namespace stretto

@@ -35,7 +35,7 @@ enum class Stream : uint8_t { compute, communication };
 enum class Operation : uint8_t {
   read,
   write,
-  update,           // Op-and-store: add element-wise to what is there (T3-NMC-01).
+  update,           // Op-and-store: add to what is there, element-wise (T3-NMC-01), or `multiply`.
   atomic,           // Read-modify-write at the L2, `atomic_op`.
   locked_read,      // Locks the L2 line (CP AMO, first half).
   unlocking_write,  // Second half.
@@ -92,6 +92,7 @@ struct StrettoExtension final : tlm::tlm_extension<StrettoExtension> {
   bool tags_only =
       false;  // Timing only: data_ptr is not touched (L2 fills and write-backs; see memory_image.h).
   PrivateAccess private_access = PrivateAccess::none;
+  bool multiply = false;  // Of an update, instead of adding (T3-FOLLOW-01).
 
   // A tile request (CU-L2 only): `rows` rows of `row_bytes` bytes, `pitch` bytes apart, the first
   // at the payload's address; data_ptr holds them densely. rows = 1 is a plain contiguous access.

@@ -35,6 +35,7 @@ class PayloadPool final : public tlm::tlm_mm_interface {
     payload->set_byte_enable_ptr(nullptr);
     payload->set_streaming_width(0);
     payload->extension.tracked = false;
+    payload->extension.multiply = false;
     payload->extension.tags_only = false;
     payload->extension.rows = 1;
     payload->extension.flow = 0;

@@ -44,6 +44,7 @@ bool CommandTable::decode(const RegionWords& words, Region& region) {
                          : Operation::write;
   region.tracked = (words.control & DMA_REGION_CONTROL_TRACKED_MASK) != 0;
   region.ready = (words.control & DMA_REGION_CONTROL_READY_MASK) != 0;
+  region.multiply = (words.control & DMA_REGION_CONTROL_MULTIPLY_MASK) != 0;
   region.account =
       static_cast<uint8_t>(STRETTO_FIELD_GET(words.control, DMA_REGION_CONTROL_ACCOUNT));
   region.block_tiles = std::max(
@@ -75,8 +76,11 @@ bool CommandTable::allowed(const Region& region) const {
            (address & STRETTO_OFFSET_MASK) + output_bytes <= STRETTO_GPU_MEMORY_LIMIT;
   };
   if (!fits(region.base) || region.base >> STRETTO_NODE_SHIFT != node_) return false;
-  if (region.transfers && (!fits(region.peer) || region.peer >> STRETTO_NODE_SHIFT == node_))
+  if (region.transfers && !fits(region.peer)) return false;
+  const bool in_place = region.peer >> STRETTO_NODE_SHIFT == node_;
+  if (in_place && (!region.ready || region.operation != Operation::update || region.tracked))
     return false;
+  if (region.multiply && !in_place) return false;
   if (region.ready) return region.transfers;
   return std::all_of(owner_.begin() + region.first_wg,
                      owner_.begin() + region.first_wg + region.wg_count,

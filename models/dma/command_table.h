@@ -9,7 +9,8 @@
 //  3 A block of several wavefront tiles is handed out when the last of them is triggered, in the
 //    order of ids (T3-DMA-04).
 //  4 A region that is ready when it is armed takes no triggers: all of its tiles are handed out at
-//    once, in the order of ids.
+//    once, in the order of ids. Only such a region may name this GPU as the peer: its tiles are
+//    operands, which memory adds to the output in place, or multiplies it with (T3-FOLLOW-01).
 //  5 Addresses come from (wg, wf), the programmed bases and the output's shape alone (T3-DMA-05).
 #ifndef STRETTO_MODELS_DMA_COMMAND_TABLE_H_
 #define STRETTO_MODELS_DMA_COMMAND_TABLE_H_
@@ -58,6 +59,7 @@ class CommandTable {
     bool transfers = false;
     bool tracked = false;
     bool ready = false;
+    bool multiply = false;
     Operation operation = Operation::write;
     ElementType element = ElementType::fp16;
     uint8_t account = STRETTO_ACCOUNT_OTHER;

@@ -151,21 +151,25 @@ void DmaEngine::start_direct(const DirectTransfer& transfer) {
 }
 
 void DmaEngine::start_tiles(Flow& flow) {
-  const uint64_t limit = link_paced() ? registers_[DMA_IN_FLIGHT_LIMIT_OFFSET] : ~uint64_t{0};
+  const uint64_t link_limit = link_paced() ? registers_[DMA_IN_FLIGHT_LIMIT_OFFSET] : ~uint64_t{0};
   while (!flow.ready.empty()) {
     const TileTransfer& tile = flow.ready.front();
     const uint64_t bytes = uint64_t{tile.rows} * tile.row_bytes;
-    if (flow.in_flight != 0 && flow.in_flight + bytes > limit) break;
+    const bool remote = !is_local(tile.destination);
+    uint64_t& under_way = remote ? flow.in_flight : local_outstanding_;
+    const uint64_t limit = remote ? link_limit : spec_.local_outstanding_bytes;
+    if (under_way != 0 && under_way + bytes > limit) break;
     const uint32_t index = make_transfer(tile);
     Transfer& transfer = *transfers_[index];
     const CommandTable::Region& region = table_.region(tile.region);
     transfer.of_copy = false;
-    transfer.remote = true;
+    transfer.remote = remote;
     transfer.tracked = region.tracked;
+    transfer.multiply = region.multiply;
     transfer.operation = region.operation;
     transfer.element = region.element;
     transfer.account = region.account;
-    flow.in_flight += bytes;
+    under_way += bytes;
     counters_.in_flight_high_water = std::max(counters_.in_flight_high_water, flow.in_flight);
     flow.ready.pop_front();
     --ready_tiles_;
@@ -206,6 +210,7 @@ bool DmaEngine::start_piece(Descriptor& descriptor) {
   transfer.of_copy = true;
   transfer.remote = remote;
   transfer.tracked = false;
+  transfer.multiply = false;
   transfer.operation = descriptor.operation;
   transfer.element = descriptor.element;
   transfer.account = descriptor.account;
@@ -276,29 +281,36 @@ void DmaEngine::issue_reads(uint32_t index) {
   }
 }
 
+// One two-dimensional packet to a peer; here each row is an access of its own.
 void DmaEngine::issue_write(uint32_t index) {
   Transfer& transfer = *transfers_[index];
   const TileTransfer& tile = transfer.tile;
+  const uint32_t requests = transfer.remote ? 1 : tile.rows;
+  const uint32_t bytes = transfer.bytes / requests;
   transfer.stage = Stage::write;
-  transfer.answers_left = 1;
+  transfer.answers_left = requests;
   transfer.last = 0;
-  PooledPayload& payload = make_payload(transfer.operation, tile.destination, transfer.data.data(),
-                                        transfer.bytes, transfer.account, index);
-  StrettoExtension& extension = payload.extension;
-  extension.element = transfer.element;
-  extension.tracked = transfer.tracked;
-  extension.wg_id = tile.wg_id;
-  extension.wf_id = tile.wf_id;
-  extension.rows = tile.rows;
-  extension.row_bytes = tile.row_bytes;
-  extension.pitch = tile.pitch;
-  extension.flow = transfer.flow;
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  if (transfer.remote) {
-    egress->nb_transport_fw(payload, phase, delay);
-  } else {
-    memory->nb_transport_fw(payload, phase, delay);
+  for (uint32_t i = 0; i < requests; ++i) {
+    PooledPayload& payload =
+        make_payload(transfer.operation, tile.destination + i * tile.pitch,
+                     transfer.data.data() + uint64_t{i} * bytes, bytes, transfer.account, index);
+    StrettoExtension& extension = payload.extension;
+    extension.element = transfer.element;
+    extension.tracked = transfer.tracked;
+    extension.multiply = transfer.multiply;
+    extension.wg_id = tile.wg_id;
+    extension.wf_id = tile.wf_id;
+    extension.rows = tile.rows / requests;
+    extension.row_bytes = tile.row_bytes;
+    extension.pitch = tile.pitch;
+    extension.flow = transfer.flow;
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    if (transfer.remote) {
+      egress->nb_transport_fw(payload, phase, delay);
+    } else {
+      memory->nb_transport_fw(payload, phase, delay);
+    }
   }
 }
 
@@ -595,13 +607,13 @@ void DmaEngine::report(StatisticSink& sink) const {
   sink.add("mapped_tiles", counters_.mapped_tiles, "count",
            "Wavefront tiles of all regions that wait for triggers.");
   sink.add("tiles_sent", counters_.tiles_sent, "count",
-           "Wavefront tiles that were handed to a link.");
+           "Wavefront tiles that were handed to a link, or to the local memory as operands.");
   sink.add("bytes_read", counters_.bytes_read, "bytes",
            "Read for tiles and copies, from here or from peers.");
   sink.add("bytes_sent", counters_.bytes_sent, "bytes", "Handed to links.");
   sink.add("bytes_filled", counters_.bytes_filled, "bytes", "Written by fills.");
   sink.add("bytes_copied", counters_.bytes_copied, "bytes",
-           "Written to the local memory by copies.");
+           "Written to the local memory by copies and operands.");
   sink.add("descriptors", pushed_, "count", "Fills and copies that were queued.");
   sink.add("ready_high_water", counters_.ready_high_water, "count",
            "Most tiles that waited to be read.");

@@ -90,6 +90,7 @@ class DmaEngine final : public sc_core::sc_module,
     bool of_copy = false;
     bool remote = false;
     bool tracked = false;
+    bool multiply = false;
     bool failed = false;
     Stage stage = Stage::read;
     Operation operation = Operation::write;

@@ -44,7 +44,13 @@ void DataPath::write(const HbmRequest& request, uint8_t* to, uint32_t at, uint32
 void DataPath::update(const HbmRequest& request, uint8_t* to, uint32_t at, uint32_t bytes) {
   const uint64_t number = ++updates_issued_;
   const unsigned times = number == drop_update_ ? 0 : number == double_update_ ? 2 : 1;
-  for (unsigned i = 0; i < times; ++i) add_elements(request.element, to, request.data + at, bytes);
+  for (unsigned i = 0; i < times; ++i) {
+    if (request.multiply) {
+      multiply_elements(request.element, to, request.data + at, bytes);
+    } else {
+      add_elements(request.element, to, request.data + at, bytes);
+    }
+  }
   updates_applied_ += times;
 }
 

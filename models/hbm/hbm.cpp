@@ -146,6 +146,7 @@ tlm::tlm_sync_enum Hbm::begin_request(uint16_t source, tlm::tlm_generic_payload&
   request.wf_id = extension->wf_id;
   request.tracked = extension->tracked;
   request.tags_only = extension->tags_only;
+  request.multiply = extension->multiply;
   request.operation = extension->operation;
   request.stream = extension->stream;
   request.element = extension->element;

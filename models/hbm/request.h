@@ -30,8 +30,9 @@ struct alignas(64) HbmRequest {
   uint16_t outside = 0;
   uint8_t wf_id = 0;
   bool tracked = false;
-  bool tags_only = false;
-  bool enabled = false;  // The payload has byte enables.
+  bool tags_only : 1 = false;
+  bool enabled : 1 = false;   // The payload has byte enables.
+  bool multiply : 1 = false;  // Of an update.
   Operation operation = Operation::read;
   Stream stream = Stream::compute;
   ElementType element = ElementType::fp16;

@@ -99,7 +99,7 @@ class Checker {
     const bool own_only = task_.output == CheckOutput::own_sum;
     for (uint32_t rank = 0; rank < task_.simulated_ranks; ++rank) {
       task_.read(rank, row, 0, task_.n, got_.data());
-      const uint16_t* const want = expected(rank);
+      const uint16_t* const want = followed(row, expected(rank));
       if (!own_only && std::equal(got_.begin(), got_.end(), want)) {
         report_.elements += task_.n;
         continue;
@@ -115,6 +115,18 @@ class Checker {
         }
       }
     }
+  }
+
+  // What becomes of the sums of a row.
+  const uint16_t* followed(uint32_t row, const uint16_t* sums) {
+    if (!task_.mask) return sums;
+    followed_.resize(task_.n);
+    for (uint32_t column = 0; column < task_.n; ++column) {
+      const float kept =
+          value_of(bits_of(value_of(sums[column]) * value_of(task_.mask(row, column))));
+      followed_[column] = bits_of(kept + value_of(task_.residual(row, column)));
+    }
+    return followed_.data();
   }
 
   void product_row(uint32_t row) {
@@ -338,7 +350,7 @@ class Checker {
   std::vector<uint16_t> got_;
   std::array<uint16_t, 2049> whole_;  // 0..2048 as FP16.
   std::vector<uint32_t> sum_;
-  std::vector<uint16_t> want_;
+  std::vector<uint16_t> want_, followed_;
   std::vector<uint32_t> chunk_sum_;  // By place in a chunk.
   std::vector<std::vector<uint16_t>> partial_;
   CheckReport report_;

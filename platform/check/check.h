@@ -71,6 +71,8 @@ struct CheckTask {
   // Isolated collectives: what a rank's output held at the start, instead of a partial product;
   // else empty.
   std::function<uint16_t(uint32_t rank, uint32_t row, uint32_t column)> given;
+  // What follows the sum, if given: times a mask, plus a residual, each rounded to FP16. FP16 bits.
+  std::function<uint16_t(uint32_t row, uint32_t column)> mask, residual;
   // Ranks that were simulated. A mirrored machine simulates rank 0, which receives its own sums:
   // each chunk holds the sum of the elements at that place in all chunks of rank 0 (equal chunks;
   // stamp data). What goes through a tile that is clipped there ends (chunk_mirror.h).

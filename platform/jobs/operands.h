@@ -19,7 +19,7 @@ namespace stretto {
 inline constexpr uint64_t kModuleBytes = uint64_t{16}
                                          << 20;  // Behind all arrays: where modules are loaded.
 
-enum What : uint32_t { kA, kB, kC };
+enum What : uint32_t { kA, kB, kC, kMask, kResidual };
 
 // A random FP16 number of either sign with magnitude in [2^-6, 1): all 10 fraction bits, no
 // overflow in sums.

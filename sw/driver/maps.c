@@ -36,7 +36,10 @@ static stretto_status_t map_tiles(stretto_client_t* client, stretto_stream_t* st
                        map->block_tiles, map->allocation);
   }
   stretto_packet_t packet = driver_vendor(operation, map->flags | STRETTO_MAP_TILES);
-  packet.vendor.map = (stretto_map_t){.peer_base = map->peer_base,
+  // The output is complete when everything before is.
+  if ((map->flags & STRETTO_MAP_OPERAND) != 0) packet.vendor.header |= STRETTO_PACKET_BARRIER;
+  packet.vendor.map = (stretto_map_t){.base = map->operand,
+                                      .peer_base = map->peer_base,
                                       .first_tile = map->first_tile,
                                       .tile_count = map->tile_count,
                                       .block_tiles = (uint16_t)map->block_tiles,

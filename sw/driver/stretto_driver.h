@@ -162,9 +162,10 @@ typedef struct stretto_tile_map {
   uint64_t peer_base;    // Element (0, 0) of the output at the peer; remote_map and dma_map.
   uint32_t block_tiles;  // dma_map: wavefront tiles of a DMA block, 0 = 1.
   uint32_t updates;      // Updates per element; those of the configuration.
-  uint32_t flags;        // STRETTO_MAP_UPDATE, _TRACKED, _EVENT, _READY, _ARRIVAL.
-  uint32_t allocation;   // STRETTO_ALLOCATION_* for loads and untagged stores.
-  uint16_t id_shift;     // remote_map: ids of the tiles at the peer less those here, modulo 65536.
+  uint32_t flags;  // STRETTO_MAP_UPDATE, _TRACKED, _EVENT, _READY, _ARRIVAL, _OPERAND, _MULTIPLY.
+  uint32_t allocation;  // STRETTO_ALLOCATION_* for loads and untagged stores.
+  uint64_t operand;   // dma_map, STRETTO_MAP_OPERAND: element (0, 0) of the array that is applied.
+  uint16_t id_shift;  // remote_map: ids of the tiles at the peer less those here, modulo 65536.
 } stretto_tile_map_t;
 
 typedef struct stretto_api {

@@ -52,13 +52,15 @@ static inline const char* gemm_kernel_of_tile(uint32_t tile_m) {
                          : 0;
 }
 
-// The three ring kernels. An output of m x n FP16 elements is cut into tiles and the tiles, in the
+// The ring kernels. An output of m x n FP16 elements is cut into tiles and the tiles, in the
 // order `order`, into `ranks` chunks: chunk c = tiles c * tiles / ranks .. (c + 1) * tiles / ranks - 1. Rank
 // r sends to r - 1 and receives from r + 1.
 typedef struct stretto_ring_arguments {
   uint64_t output;      // Own array.
-  uint64_t receive;     // reduce_scatter: own receive array, laid out like the output; else 0.
-  uint64_t peer;        // reduce_scatter: receive array of rank r - 1; else its output.
+  uint64_t receive;     // reduce_scatter: own receive array, laid out like the output; follow_on:
+                        // what is multiplied; else 0.
+  uint64_t peer;        // reduce_scatter: receive array of rank r - 1; follow_on: own array that is
+                        // added; else the output of rank r - 1.
   uint64_t flags;       // Own flags: ranks x work-groups words of 8 bytes, written by rank r + 1.
   uint64_t peer_flags;  // Those of rank r - 1.
   uint64_t flag_value;  // Written to flags; larger than any value they held before.

@@ -16,6 +16,7 @@
 //   reduce_scatter_nmc  step s: wait (s > 1) for chunk r + s of the own output, in which memory has
 //   added what arrived,
 //                       and send it as updates to the neighbour's output; at last wait for chunk r.
+//   follow_on           output <- output * receive + peer, each rounded: all of the own output, no step.
 //   all_gather          step s: wait (s > 1) for chunk r + s - 1 and send it to the neighbour's
 //   output; at last wait for chunk r + N - 1.
 //
@@ -170,6 +171,32 @@ KERNEL_INLINE _Noreturn void pass_on(const uint32_t shift) {
 void ring_reduce_scatter_nmc(void) { pass_on(0); }
 void ring_all_gather(void) { pass_on(1); }
 
+// Not a collective: what follows one, on all of its result. Two units are in flight.
+KERNEL_INLINE void follow_on(const stretto_ring_arguments_t* g, uint32_t unit, const int own,
+                             const int factor, const int addend) {
+  const place_t place = place_of(g, unit);
+  if (place.shape == 0) return;
+  tile_load(own, g->output + place.offset, place.shape, STRETTO_FP16, 1);
+  tile_load(factor, g->receive + place.offset, place.shape, STRETTO_FP16, 1);
+  tile_load(addend, g->peer + place.offset, place.shape, STRETTO_FP16, 1);
+  tile_simt(TILE_SIMT_MUL, own, own, factor);
+  tile_simt(TILE_SIMT_ADD, own, own, addend);
+  tile_store(own, g->output + place.offset, place.shape, STRETTO_FP16);
+}
+
+void ring_follow_on(void) {
+  const stretto_ring_arguments_t* g = ARGUMENTS;
+  const uint64_t units = (uint64_t)g->tiles * UNITS_OF_TILE;
+  const uint64_t id = tile_csr(TILE_CSR_WG_ID), groups = tile_csr(TILE_CSR_GRID);
+  const uint32_t end = (uint32_t)((id + 1) * units / groups);
+  for (uint32_t unit = (uint32_t)(id * units / groups); unit < end; unit += 2) {
+    follow_on(g, unit, TILE_R(0), TILE_R(1), TILE_R(2));
+    if (unit + 1 < end) follow_on(g, unit + 1, TILE_R(3), TILE_R(4), TILE_R(5));
+  }
+  tile_end();
+  __builtin_unreachable();
+}
+
 // Eight register tiles of 1/8 of a 256 x 128 tile, 4 KiB of scalar registers.
 #define RING_REGISTERS ((8 * 8 + 4) * 1024)
 
@@ -180,5 +207,8 @@ STRETTO_KERNEL(ring_reduce_scatter_nmc, .type = STRETTO_KERNEL_SIMT,
                .registers_bytes = RING_REGISTERS, .private_bytes = 1024, .wavefronts = 1,
                .kernarg_bytes = sizeof(stretto_ring_arguments_t));
 STRETTO_KERNEL(ring_all_gather, .type = STRETTO_KERNEL_SIMT, .registers_bytes = RING_REGISTERS,
+               .private_bytes = 1024, .wavefronts = 1,
+               .kernarg_bytes = sizeof(stretto_ring_arguments_t));
+STRETTO_KERNEL(ring_follow_on, .type = STRETTO_KERNEL_SIMT, .registers_bytes = RING_REGISTERS,
                .private_bytes = 1024, .wavefronts = 1,
                .kernarg_bytes = sizeof(stretto_ring_arguments_t));

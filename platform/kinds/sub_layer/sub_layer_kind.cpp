@@ -56,6 +56,7 @@ ring_gemm_parameters_t parameters_of(const SubLayerKind& kind, const JobRequest&
   p.tile_m = software.tile_m;
   p.tile_order = kind.tile_order;
   p.split_k = software.split_k;
+  p.follow_on = kind.follow_on;
   p.collective_groups = software.collective_groups != 0 ? software.collective_groups : spec.gpu.cus;
   p.block_tiles = software.block_tiles;
   p.tracker_ways = software.tracker_ways;
@@ -149,10 +150,22 @@ void check_direct(const JobRequest& request, const ring_gemm_parameters_t& p) {
   }
 }
 
+// What follows is applied to the sum over all GPUs.
+void check_follow_on(const JobRequest& request, const ring_gemm_parameters_t& p) {
+  if (!p.follow_on) return;
+  const std::string who = "sub_layer.follow_on=true ";
+  if (!is_fused(p.mode) && p.mode != RING_GEMM_SEQUENTIAL)
+    throw UserError(who + "needs a whole sub-layer: mode sequential, t3, t3-mca or direct");
+  if (request.spec.sim.mirror) throw UserError(who + "cannot be mirrored");
+  if (p.mode == RING_GEMM_DIRECT && request.data == DataMode::real)
+    throw UserError(who + "in mode direct needs --data stamp: the order of additions is not known");
+}
+
 void check_fits(const SubLayerKind& kind, const JobRequest& request) {
   ring_gemm_parameters_t p = parameters_of(kind, request, 0);
   check_split(request, p);
   check_direct(request, p);
+  check_follow_on(request, p);
   const std::string who = request.subject() + ": does not fit: it ";
   check_grid(p, who);
   p.client.memory_end = UINT64_MAX;
@@ -200,6 +213,9 @@ void SubLayerKind::describe(ParameterSet& set) {
   set.number("k", k, 1, 1u << 20, "Reduction dimension of one GPU.");
   set.flag("a_k_contiguous", a_k_contiguous, "A is stored M x K, else K x M.");
   set.flag("b_k_contiguous", b_k_contiguous, "B is stored N x K, else K x N.");
+  set.flag("follow_on", follow_on,
+           "Multiply the sum by a dropout mask and add a residual: fused modes in the own chunk in "
+           "memory (T3 7.6), sequential in all of it by a kernel.");
   set.choice("tile_order", tile_order, {{"rows", RING_GEMM_ROWS}, {"strips", RING_GEMM_STRIPS}},
              "Order in which work-groups take output tiles: row-major, or strips of up to 8 tiles "
              "along the shorter side, as CUTLASS's Identity8 (T3-U20).");
@@ -302,7 +318,7 @@ std::optional<double> SubLayer::done_share(uint64_t retired) const {
     const ring_gemm_parameters_t& p = parameters_[rank];
     const bool multiplies = p.mode <= RING_GEMM_GEMM;
     if (multiplies) all += uint64_t{plans_[rank].tiles} * std::max(1u, p.split_k);
-    const unsigned collectives = p.mode == RING_GEMM_SEQUENTIAL ? 2
+    const unsigned collectives = p.mode == RING_GEMM_SEQUENTIAL ? 2u + (p.follow_on ? 1 : 0)
                                  : p.mode == RING_GEMM_GEMM     ? 0
                                                                 : 1;
     all += uint64_t{collectives} * p.collective_groups;
@@ -332,6 +348,7 @@ std::optional<MirrorMap> SubLayer::mirror() const {
 
 void SubLayer::place_contents() {
   for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
+    if (kind_.follow_on) place_follow_on(rank);
     if (plans_[rank].a == 0) {
       place_output(rank);
     } else if (request_.data == DataMode::stamp) {
@@ -340,6 +357,28 @@ void SubLayer::place_contents() {
       place_numbers(rank);
     }
   }
+}
+
+// A quarter of the elements is dropped, the others make up for it.
+uint16_t SubLayer::mask_at(uint32_t row, uint32_t column) const {
+  constexpr uint16_t kFourThirds = 0x3D55;
+  return random_fp16(request_.seed, 0, kMask, row, column) % 4 == 0 ? uint16_t{0} : kFourThirds;
+}
+
+uint16_t SubLayer::residual_at(uint32_t row, uint32_t column) const {
+  return random_fp16(request_.seed, 0, kResidual, row, column);
+}
+
+// The same on all ranks, as in tensor parallelism.
+void SubLayer::place_follow_on(uint32_t rank) {
+  const ring_gemm_plan_t& plan = plans_[rank];
+  const auto array = [&](uint64_t address, auto value) {
+    const uint64_t base = offset_of(address);
+    memories_[rank]->add_generator(base, uint64_t{kind_.m} * plan.ldc,
+                                   generator(base, plan.ldc, kind_.m, kind_.n, value));
+  };
+  array(plan.mask, [this](uint32_t row, uint32_t column) { return mask_at(row, column); });
+  array(plan.residual, [this](uint32_t row, uint32_t column) { return residual_at(row, column); });
 }
 
 void SubLayer::place_stamps(uint32_t rank) {
@@ -460,6 +499,10 @@ CheckReport SubLayer::check() const {
     task.given = [this](uint32_t rank, uint32_t row, uint32_t column) {
       return output_value(rank, row, column);
     };
+  }
+  if (kind_.follow_on) {
+    task.mask = [this](uint32_t row, uint32_t column) { return mask_at(row, column); };
+    task.residual = [this](uint32_t row, uint32_t column) { return residual_at(row, column); };
   }
   return check_output(task);
 }

@@ -32,6 +32,7 @@ class SubLayerKind final : public WorkloadKind {
   uint32_t k = 0;              // Of one GPU: the reduction dimension is cut TP ways.
   bool a_k_contiguous = true;  // A stored M x K; else K x M.
   bool b_k_contiguous = true;  // B stored N x K ("transposed"); else K x N.
+  bool follow_on = false;      // Dropout and residual behind the reduction.
   ring_gemm_tile_order_t tile_order = RING_GEMM_STRIPS;
 };
 
@@ -57,6 +58,9 @@ class SubLayer final : public Job {
   void place_stamps(uint32_t rank);
   void place_numbers(uint32_t rank);
   void place_output(uint32_t rank);
+  void place_follow_on(uint32_t rank);
+  uint16_t mask_at(uint32_t row, uint32_t column) const;
+  uint16_t residual_at(uint32_t row, uint32_t column) const;
   uint16_t output_value(uint32_t rank, uint32_t row, uint32_t column) const;
   uint32_t chunk_at(uint32_t row, uint32_t column) const;
   void run_rank(HostCore& core, uint32_t rank);

@@ -30,6 +30,7 @@ typedef struct program {
   stretto_kernel_t gemm;
   stretto_kernel_t reduce_scatter;
   stretto_kernel_t all_gather;
+  stretto_kernel_t follow_on;
   uint32_t peer;  // The rank that this one sends to.
 } program_t;
 
@@ -76,6 +77,8 @@ stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_
     return STRETTO_ERROR_ARGUMENT;
   if (p->mode == RING_GEMM_DIRECT && p->ranks > ring_gemm_most_updates(p->tile_m))
     return STRETTO_ERROR_ARGUMENT;
+  if (p->follow_on && !is_fused(p->mode) && p->mode != RING_GEMM_SEQUENTIAL)
+    return STRETTO_ERROR_ARGUMENT;
   if (p->collective_groups == 0 || p->collective_groups > 65536) return STRETTO_ERROR_ARGUMENT;
   plan->lda = padded_row(p->a_k_contiguous ? p->k : p->m);
   plan->ldb = padded_row(p->b_k_contiguous ? p->k : p->n);
@@ -102,6 +105,11 @@ stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_
     plan->b_bytes = (uint64_t)(p->b_k_contiguous ? p->n : p->k) * plan->ldb;
     plan->a = memory_plan_add_input(memory, "A", plan->a_bytes, STRETTO_ALLOCATION_CACHED);
     plan->b = memory_plan_add_input(memory, "B", plan->b_bytes, STRETTO_ALLOCATION_CACHED);
+  }
+  if (p->follow_on) {
+    const uint32_t cached = STRETTO_ALLOCATION_CACHED;
+    plan->mask = memory_plan_add_input(memory, "mask", plan->c_bytes, cached);
+    plan->residual = memory_plan_add_input(memory, "residual", plan->c_bytes, cached);
   }
   const uint32_t uncached = STRETTO_ALLOCATION_UNCACHED;
   if (has_receive(p->mode))
@@ -204,6 +212,7 @@ static const char* reduce_scatter_kernel(const ring_gemm_parameters_t* p) {
 }
 
 static const char all_gather_kernel[] = "ring_all_gather";
+static const char follow_on_kernel[] = "ring_follow_on";
 
 static int has_ring_kernel(ring_gemm_mode_t mode) { return has_rs_kernel(mode) || has_ag(mode); }
 
@@ -219,6 +228,9 @@ stretto_status_t ring_gemm_check_ring_elf(const ring_gemm_parameters_t* p, char*
   if (!has_ring_kernel(p->mode)) return STRETTO_OK;
   TRY(stretto_kernel_check(p->ring_elf, p->ring_elf_bytes, reduce_scatter_kernel(p), NULL, error,
                            error_bytes));
+  if (p->follow_on)
+    TRY(stretto_kernel_check(p->ring_elf, p->ring_elf_bytes, follow_on_kernel, NULL, error,
+                             error_bytes));
   return stretto_kernel_check(p->ring_elf, p->ring_elf_bytes, all_gather_kernel, NULL, error,
                               error_bytes);
 }
@@ -233,6 +245,8 @@ static stretto_status_t load_kernels(program_t* g) {
   if (!has_ring_kernel(mode)) return STRETTO_OK;
   TRY(g->api->module_load(g->client, g->p->ring_elf, g->p->ring_elf_bytes, &module));
   TRY(g->api->module_kernel(g->client, module, reduce_scatter_kernel(g->p), &g->reduce_scatter));
+  if (g->p->follow_on)
+    TRY(g->api->module_kernel(g->client, module, follow_on_kernel, &g->follow_on));
   return g->api->module_kernel(g->client, module, all_gather_kernel, &g->all_gather);
 }
 
@@ -301,27 +315,27 @@ static stretto_status_t launch_gemm(program_t* g) {
   return STRETTO_OK;
 }
 
+// `peer` is the array of the kernel's arguments.
 static stretto_status_t launch_ring(program_t* g, const stretto_kernel_t* kernel, uint64_t flags,
-                                    uint64_t receive, uint32_t account, int update) {
+                                    uint64_t receive, uint64_t peer, uint32_t account, int update) {
   const ring_gemm_parameters_t* p = g->p;
   const ring_gemm_plan_t* plan = &g->plan;
-  const stretto_ring_arguments_t arguments = {
-      .output = plan->c,
-      .receive = receive,
-      .peer = at_rank(receive != 0 ? receive : plan->c, g, g->peer),
-      .flags = flags,
-      .peer_flags = at_rank(flags, g, g->peer),
-      .flag_value = FLAG_VALUE,
-      .m = p->m,
-      .n = p->n,
-      .pitch = plan->ldc,
-      .along = plan->order.along,
-      .tiles = plan->tiles,
-      .tile_m = (uint16_t)p->tile_m,
-      .tile_n = TILE_N,
-      .rank = p->rank,
-      .ranks = p->ranks,
-      .order = plan->order_code};
+  const stretto_ring_arguments_t arguments = {.output = plan->c,
+                                              .receive = receive,
+                                              .peer = peer,
+                                              .flags = flags,
+                                              .peer_flags = at_rank(flags, g, g->peer),
+                                              .flag_value = FLAG_VALUE,
+                                              .m = p->m,
+                                              .n = p->n,
+                                              .pitch = plan->ldc,
+                                              .along = plan->order.along,
+                                              .tiles = plan->tiles,
+                                              .tile_m = (uint16_t)p->tile_m,
+                                              .tile_n = TILE_N,
+                                              .rank = p->rank,
+                                              .ranks = p->ranks,
+                                              .order = plan->order_code};
   const stretto_launch_t launch = {.kernel = kernel,
                                    .arguments = &arguments,
                                    .argument_bytes = sizeof arguments,
@@ -333,20 +347,44 @@ static stretto_status_t launch_ring(program_t* g, const stretto_kernel_t* kernel
   return g->api->launch(g->client, g->stream, &launch);
 }
 
+// The memory applies an operand to the own chunk, which is complete (T3-FOLLOW-01).
+static stretto_status_t apply(program_t* g, uint64_t operand, uint32_t flags) {
+  const ring_gemm_parameters_t* p = g->p;
+  stretto_tile_map_t map = {
+      .first_tile = ring_gemm_chunk_first(&g->plan, p->ranks, p->rank),
+      .updates = updates_of(p),
+      .operand = operand,
+      .flags = STRETTO_MAP_OPERAND | STRETTO_MAP_READY | STRETTO_MAP_UPDATE | flags};
+  map.tile_count = ring_gemm_chunk_first(&g->plan, p->ranks, p->rank + 1) - map.first_tile;
+  if (map.tile_count == 0) return STRETTO_OK;
+  TRY(g->api->dma_map_tiles(g->client, g->stream, &map));
+  return g->api->collective_wait(g->client, g->stream);
+}
+
 static stretto_status_t submit(program_t* g) {
   const ring_gemm_mode_t mode = g->p->mode;
+  const uint64_t output = at_rank(g->plan.c, g, g->peer);
   if (has_gemm(mode)) TRY(launch_gemm(g));
   if (is_fused(mode)) {
     TRY(g->api->collective_wait(g->client, g->stream));
+    if (g->p->follow_on) {
+      TRY(apply(g, g->plan.mask, STRETTO_MAP_MULTIPLY));
+      TRY(apply(g, g->plan.residual, 0));
+    }
     // The all-gather reads and writes all of C: chunks are plain memory again.
     TRY(g->api->reset_maps(g->client, g->stream, 0));
   }
   if (has_rs_kernel(mode)) {
-    TRY(launch_ring(g, &g->reduce_scatter, g->plan.rs_flags, g->plan.receive, RING_GEMM_ACCOUNT_RS,
+    const uint64_t receive = g->plan.receive;
+    TRY(launch_ring(g, &g->reduce_scatter, g->plan.rs_flags, receive,
+                    receive != 0 ? at_rank(receive, g, g->peer) : output, RING_GEMM_ACCOUNT_RS,
                     mode == RING_GEMM_RS_NMC));
   }
   if (has_ag(mode))
-    TRY(launch_ring(g, &g->all_gather, g->plan.ag_flags, 0, RING_GEMM_ACCOUNT_AG, 0));
+    TRY(launch_ring(g, &g->all_gather, g->plan.ag_flags, 0, output, RING_GEMM_ACCOUNT_AG, 0));
+  if (g->p->follow_on && mode == RING_GEMM_SEQUENTIAL)
+    return launch_ring(g, &g->follow_on, g->plan.ag_flags, g->plan.mask, g->plan.residual,
+                       RING_GEMM_ACCOUNT_RS, 0);
   return STRETTO_OK;
 }
 

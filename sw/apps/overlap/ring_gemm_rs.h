@@ -24,6 +24,10 @@
 //   ag           ring_all_gather alone, C holds the own reduced chunk                    cached
 // clang-format on
 //
+// follow_on (T3 7.6): dropout and residual behind the reduction, C = C mask + residual. Fused modes
+// apply them to the own chunk in memory, before the gather: a map of operands each, and a wait. Mode
+// sequential does all of C on every rank behind the gather, by ring_follow_on.
+//
 // Before time 0 the platform puts the contents of A and B (or C) where ring_gemm_plan says; the
 // program allocates in the same order and checks that it got the same addresses.
 #ifndef STRETTO_SW_APPS_OVERLAP_RING_GEMM_RS_H_
@@ -77,6 +81,7 @@ typedef struct ring_gemm_parameters {
   ring_gemm_tile_order_t tile_order;
   uint32_t tile_m;   // 16, 128 or 256.
   uint32_t split_k;  // Fused modes, gemm_split.elf: work-groups that add to a tile; 0 = 1.
+  int follow_on;     // Modes sequential, t3, t3-mca, direct.
   uint32_t collective_groups;    // Work-groups of a collective kernel: what the GPU holds at once.
   uint32_t block_tiles;          // Wavefront tiles of a DMA block; 0 = 1.
   uint32_t tracker_ways;         // 0 = all.
@@ -94,7 +99,8 @@ typedef struct ring_gemm_plan {
   uint64_t a;
   uint64_t b;
   uint64_t c;
-  uint64_t receive;  // Receive array of the reduce-scatter, laid out like C.
+  uint64_t receive;         // Receive array of the reduce-scatter, laid out like C.
+  uint64_t mask, residual;  // follow_on; laid out like C, the same on all ranks.
   uint64_t rs_flags;
   uint64_t ag_flags;
   uint64_t spill;

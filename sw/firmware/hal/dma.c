@@ -87,16 +87,17 @@ fw_result_t dma_set_region(const dma_t* dma, uint32_t index, const dma_region_t*
                    STRETTO_FIELD(DMA_REGION_WAVEFRONTS_ORDER, region->order) |
                    STRETTO_FIELD(DMA_REGION_WAVEFRONTS_ROWS, region->tile_m / region->wavefronts));
   // Control last: it makes the region valid.
-  mmio_write64(
-      dma->base + DMA_REGION_CONTROL_OFFSET_AT(index),
-      DMA_REGION_CONTROL_VALID_MASK |
-          STRETTO_FIELD(DMA_REGION_CONTROL_OPERATION, region->update
-                                                          ? DMA_REGION_CONTROL_OPERATION_UPDATE
-                                                          : DMA_REGION_CONTROL_OPERATION_STORE) |
-          DMA_REGION_CONTROL_TRACKED_MASK | STRETTO_FIELD(DMA_REGION_CONTROL_READY, region->ready) |
-          STRETTO_FIELD(DMA_REGION_CONTROL_ELEMENT, region->element) |
-          STRETTO_FIELD(DMA_REGION_CONTROL_ACCOUNT, region->account) |
-          STRETTO_FIELD(DMA_REGION_CONTROL_BLOCK_TILES, region->block_tiles));
+  mmio_write64(dma->base + DMA_REGION_CONTROL_OFFSET_AT(index),
+               DMA_REGION_CONTROL_VALID_MASK |
+                   STRETTO_FIELD(DMA_REGION_CONTROL_OPERATION,
+                                 region->update ? DMA_REGION_CONTROL_OPERATION_UPDATE
+                                                : DMA_REGION_CONTROL_OPERATION_STORE) |
+                   STRETTO_FIELD(DMA_REGION_CONTROL_TRACKED, !region->in_place) |
+                   STRETTO_FIELD(DMA_REGION_CONTROL_READY, region->ready) |
+                   STRETTO_FIELD(DMA_REGION_CONTROL_MULTIPLY, region->multiply) |
+                   STRETTO_FIELD(DMA_REGION_CONTROL_ELEMENT, region->element) |
+                   STRETTO_FIELD(DMA_REGION_CONTROL_ACCOUNT, region->account) |
+                   STRETTO_FIELD(DMA_REGION_CONTROL_BLOCK_TILES, region->block_tiles));
   const uint64_t control = mmio_read64(dma->base + DMA_REGION_CONTROL_OFFSET_AT(index));
   return (control & DMA_REGION_CONTROL_VALID_MASK) != 0 ? STRETTO_OK : STRETTO_ERROR_ARGUMENT;
 }

@@ -21,7 +21,8 @@ typedef struct dma {
 
 typedef struct dma_region {
   uint64_t base;       // Element (0, 0) of the output, in this GPU.
-  uint64_t peer_base;  // The same element at the receiver; 0 = count completion only.
+  uint64_t peer_base;  // The same element at the receiver; 0 = count completion only. With
+                       // `in_place` in this GPU.
   uint64_t pitch;
   uint32_t m;
   uint32_t n;
@@ -36,7 +37,9 @@ typedef struct dma_region {
   uint32_t element;  // ElementType.
   uint32_t account;  // Account.
   bool update;
-  bool ready;  // All tiles are complete: send them now. Else they leave as they are triggered.
+  bool ready;     // All tiles are complete: send them now. Else they leave as they are triggered.
+  bool in_place;  // With ready and update: operands for the memory of this GPU; nobody counts them.
+  bool multiply;  // With in_place: memory multiplies instead of adding.
 } dma_region_t;
 
 // Enables interrupts for completed descriptors, regions and errors.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Tracker: see tracker.h.
+// The Tracker: see tracker.h. FIRMWARE_EARLY_TRIGGER: one that triggers a row too early.
 #include "sw/firmware/hal/tracker.h"
 
 #include <stddef.h>
@@ -93,7 +93,11 @@ fw_result_t tracker_configure(const tracker_t* tracker, const tracker_output_t* 
       for (uint32_t i = 0; i < 4; ++i) {
         const uint32_t w = half * 4 + i;
         const uint32_t rows = w < output->wavefronts ? wavefront_rows(w, rows_each, tile_rows) : 0;
+#ifdef FIRMWARE_EARLY_TRIGGER
+        const uint64_t threshold = (rows > 1 ? rows - 1 : rows) * columns * per_column;
+#else
         const uint64_t threshold = rows * columns * per_column;
+#endif
         // A class that no tile of a narrow output has may exceed the counter; it is never used.
         value |= (threshold > STRETTO_TRACKER_MAX_HALF_WORDS ? 0 : threshold) << (16 * i);
       }

@@ -2,7 +2,9 @@
 // Programs Tracker, DMA table and range table: see trigger_service.h.
 //
 // FIRMWARE_NO_TRACKER builds an image that leaves the Tracker alone, for the test that such a run
-// is found out. FIRMWARE_WHOLE_CHUNKS: one whose DMA waits for whole chunks.
+// is found out. FIRMWARE_WHOLE_CHUNKS: one whose DMA waits for whole chunks. FIRMWARE_OTHER_PEER: one
+// that sends the tiles of each remote map to the GPU behind the one that was asked for, of four.
+// FIRMWARE_OPERAND_ADDS: one whose memory adds each operand.
 #include "sw/firmware/services/trigger_service.h"
 
 #include <stddef.h>
@@ -115,6 +117,14 @@ static fw_result_t add_tiles(trigger_service_t* service, range_t range, uint64_t
   range.row_bytes = (uint64_t)(min_u32(tiles->column_end * o->tile_n, o->n) - first_column) * bytes;
   range.pitch = o->pitch;
   range.peer_base = range.kind == RANGE_LOCAL ? 0 : peer_base + offset;
+#ifdef FIRMWARE_OTHER_PEER
+  if (range.kind == RANGE_REMOTE) {
+    const uint64_t peer = (range.peer_base >> STRETTO_NODE_SHIFT) - 1;
+    uint64_t other = (peer + 1) % 4;
+    if (other == service->shared->gpu_id) other = (other + 1) % 4;
+    range.peer_base = (range.peer_base & STRETTO_OFFSET_MASK) | (other + 1) << STRETTO_NODE_SHIFT;
+  }
+#endif
   const uint64_t size = (uint64_t)(range.rows - 1) * range.pitch + range.row_bytes;
   if (range.kind == RANGE_REMOTE && !in_peer_memory(range.peer_base, size, service->shared->gpu_id))
     return STRETTO_ERROR_UNMAPPED;
@@ -133,11 +143,11 @@ static fw_result_t add_run(trigger_service_t* service, const range_t* range,
 }
 
 static fw_result_t add_region(trigger_service_t* service, uint32_t flags, const stretto_map_t* map,
-                              uint64_t peer_base) {
+                              uint64_t base, uint64_t peer_base) {
   const stretto_output_config_t* o = &service->output;
   const uint32_t index = service->regions;
   if (index == DMA_REGIONS) return STRETTO_ERROR_TABLE_FULL;
-  const dma_region_t region = {.base = o->base,
+  const dma_region_t region = {.base = base,
                                .peer_base = peer_base,
                                .pitch = o->pitch,
                                .m = o->m,
@@ -157,7 +167,11 @@ static fw_result_t add_region(trigger_service_t* service, uint32_t flags, const 
                                .element = o->element,
                                .account = o->account,
                                .update = (flags & STRETTO_MAP_UPDATE) != 0,
-                               .ready = (flags & STRETTO_MAP_READY) != 0};
+                               .ready = (flags & STRETTO_MAP_READY) != 0,
+#ifndef FIRMWARE_OPERAND_ADDS
+                               .multiply = (flags & STRETTO_MAP_MULTIPLY) != 0,
+#endif
+                               .in_place = (flags & STRETTO_MAP_OPERAND) != 0};
   const fw_result_t result = dma_set_region(&service->shared->dma, index, &region);
   if (result != STRETTO_OK) return result;
   ++service->regions;
@@ -229,6 +243,14 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
     return STRETTO_ERROR_ARGUMENT;
   if ((!remote || arrival) && tracked && map->updates != o->updates) return STRETTO_ERROR_ARGUMENT;
   const uint64_t size = (uint64_t)(o->m - 1) * o->pitch + (uint64_t)o->n * element_bytes(o);
+  // Operands of memory here: no link and no Tracker meets them.
+  if ((flags & (STRETTO_MAP_OPERAND | STRETTO_MAP_MULTIPLY)) != 0) {
+    const uint32_t needed = STRETTO_MAP_OPERAND | STRETTO_MAP_READY | STRETTO_MAP_UPDATE;
+    if (operation != STRETTO_OP_DMA_MAP || (flags & needed) != needed)
+      return STRETTO_ERROR_ARGUMENT;
+    if (!in_gpu_memory(map->base, size, service->shared->gpu_id)) return STRETTO_ERROR_UNMAPPED;
+    return add_region(service, flags, map, map->base, o->base);
+  }
   // The tiles of a remote map may lie elsewhere in the peer's array (add_tiles).
   if (operation == STRETTO_OP_DMA_MAP &&
       !in_peer_memory(map->peer_base, size, service->shared->gpu_id)) {
@@ -237,7 +259,7 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
   // No store of a kernel meets this map: it needs no range.
   if ((flags & STRETTO_MAP_READY) != 0) {
     if (operation != STRETTO_OP_DMA_MAP) return STRETTO_ERROR_ARGUMENT;
-    return add_region(service, flags, map, map->peer_base);
+    return add_region(service, flags, map, o->base, map->peer_base);
   }
   for (uint32_t i = 0; i < service->runs; ++i) {
     const tile_run_t* run = &service->run[i];
@@ -271,7 +293,8 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
   } else if (events) {
     result = set_events(service, map->first_tile, map->tile_count);
   } else if (tracked) {
-    result = add_region(service, flags, map, operation == STRETTO_OP_DMA_MAP ? map->peer_base : 0);
+    result = add_region(service, flags, map, o->base,
+                        operation == STRETTO_OP_DMA_MAP ? map->peer_base : 0);
   }
   if (result == STRETTO_OK) result = add_run(service, &range, map);
   if (result != STRETTO_OK) {
@@ -330,9 +353,11 @@ fw_result_t trigger_service_map(trigger_service_t* service, stretto_operation_t 
   if (service == NULL || map == NULL || map->allocation > STRETTO_ALLOCATION_SHARED)
     return STRETTO_ERROR_ARGUMENT;
   if ((flags & ~(STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED | STRETTO_MAP_EVENT |
-                 STRETTO_MAP_READY | STRETTO_MAP_ARRIVAL)) != 0)
+                 STRETTO_MAP_READY | STRETTO_MAP_ARRIVAL | STRETTO_MAP_OPERAND |
+                 STRETTO_MAP_MULTIPLY)) != 0)
     return STRETTO_ERROR_ARGUMENT;
-  if ((flags & (STRETTO_MAP_EVENT | STRETTO_MAP_READY | STRETTO_MAP_ARRIVAL)) != 0 &&
+  if ((flags & (STRETTO_MAP_EVENT | STRETTO_MAP_READY | STRETTO_MAP_ARRIVAL | STRETTO_MAP_OPERAND |
+                STRETTO_MAP_MULTIPLY)) != 0 &&
       (flags & STRETTO_MAP_TILES) == 0)
     return STRETTO_ERROR_ARGUMENT;
   return (flags & STRETTO_MAP_TILES) != 0 ? map_tiles(service, operation, flags, map)

@@ -199,7 +199,7 @@ typedef struct stretto_signal {
 // plain range), else output tiles first_tile .. first_tile + tile_count - 1 of the configured
 // output.
 typedef struct stretto_map {
-  uint64_t base;       // Rectangle: 48-bit address of its first byte.
+  uint64_t base;       // Rectangle: 48-bit address of its first byte. OPERAND: element (0, 0).
   uint64_t peer_base;  // Where `base` (rectangle) or element (0, 0) of the output (tiles) lies at
                        // the peer.
   uint64_t row_bytes;
@@ -229,6 +229,9 @@ typedef struct stretto_map {
 //             region; one map an output; a collective wait does not wait for them
 //   READY     DMA_MAP, tiles: they are complete already and leave at once, in the order of ids, for
 //             the peer's Tracker to count; may name tiles of other maps, once a peer
+//   OPERAND   DMA_MAP, READY, UPDATE: `base` is an array laid out like the output, and memory adds its
+//             tiles to those of the output, here; one map at a time, with a collective wait behind
+//   MULTIPLY  with OPERAND: memory multiplies instead
 //   ARRIVAL   REMOTE_MAP, tracked tiles: tiles of others arrive in their place and with their ids;
 //             they are counted like those of a tracked LOCAL_MAP
 #define STRETTO_MAP_TILES (1u << 0)
@@ -237,6 +240,8 @@ typedef struct stretto_map {
 #define STRETTO_MAP_EVENT (1u << 3)
 #define STRETTO_MAP_READY (1u << 4)
 #define STRETTO_MAP_ARRIVAL (1u << 5)
+#define STRETTO_MAP_OPERAND (1u << 6)
+#define STRETTO_MAP_MULTIPLY (1u << 7)
 
 typedef struct stretto_output_config {
   uint64_t base;   // Element (0, 0), in this GPU.

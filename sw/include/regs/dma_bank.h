@@ -37,7 +37,7 @@ inline constexpr RegisterInfo kDmaRegisters[] = {
     {"region_size", 0x4020, 128, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
     {"region_tile", 0x4028, 128, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
     {"region_wavefronts", 0x4030, 128, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff007f},
-    {"region_control", 0x4038, 128, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xfffff771},
+    {"region_control", 0x4038, 128, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xfffff7f1},
     {"region_status", 0x4040, 128, 128, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
 };
 inline constexpr RegisterValue kDmaControlReadPacingValues[] = {

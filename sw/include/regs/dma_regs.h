@@ -149,7 +149,7 @@
 #define DMA_REGION_BASE_ADDRESS_SHIFT 0  // 48-bit address in the memory of this GPU, aligned to the element.
 #define DMA_REGION_BASE_ADDRESS_MASK 0xffffffffffff
 
-// 48-bit address that element (0, 0) has at the receiver; 0 = no transfer, count completion only. (read, write)
+// 48-bit address that element (0, 0) has at the receiver; 0 = no transfer, count completion only. In the memory of this GPU only of a ready region that updates: the tiles are operands of its near-bank ALUs. (read, write)
 #define DMA_REGION_PEER_OFFSET 0x4010
 #define DMA_REGION_PEER_COUNT 128
 #define DMA_REGION_PEER_STRIDE 0x80
@@ -217,6 +217,8 @@
 #define DMA_REGION_CONTROL_TRACKED_MASK 0x20
 #define DMA_REGION_CONTROL_READY_SHIFT 6  // All tiles are complete already: they are sent in the order of their ids from now on. The region takes no triggers, so its ids may be those of other regions.
 #define DMA_REGION_CONTROL_READY_MASK 0x40
+#define DMA_REGION_CONTROL_MULTIPLY_SHIFT 7  // Updates multiply instead of adding; region_peer is in this GPU.
+#define DMA_REGION_CONTROL_MULTIPLY_MASK 0x80
 #define DMA_REGION_CONTROL_ELEMENT_SHIFT 8  // ElementType of machine_types.h.
 #define DMA_REGION_CONTROL_ELEMENT_MASK 0x700
 #define DMA_REGION_CONTROL_ACCOUNT_SHIFT 12  // Account of what it reads and writes (machine_types.h).

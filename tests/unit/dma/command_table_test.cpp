@@ -236,6 +236,7 @@ TEST_CASE("regions that make no sense are refused") {
       [](RegionNumbers& r) { r.base = kThere; },                 // Not in this GPU.
       [](RegionNumbers& r) { r.peer = kHere + 0x20000; },        // The own memory.
       [](RegionNumbers& r) { r.peer = kThere + 0xFEFFFFFF00; },  // Reaches into the apertures.
+      [](RegionNumbers& r) { r.multiply = true; },               // At a peer.
       [](RegionNumbers& r) { r.element = 7; },
       [](RegionNumbers& r) { r.rows = 300; },  // A wavefront tile of 76,800 B.
   };
@@ -247,6 +248,23 @@ TEST_CASE("regions that make no sense are refused") {
     CHECK_FALSE(table.arm(0, numbers.words()));
     CHECK_FALSE(table.region(0).valid);
   }
+}
+
+TEST_CASE("only operands go to the own memory: ready, untracked updates", "[T3-FOLLOW-01]") {
+  const auto taken = [](bool update, bool tracked, bool ready) {
+    RegionNumbers numbers;
+    numbers.peer = kHere + 0x20000;
+    numbers.multiply = true;
+    numbers.update = update;
+    numbers.tracked = tracked;
+    numbers.ready = ready;
+    CommandTable table(1);
+    return table.arm(0, numbers.words());
+  };
+  CHECK(taken(true, false, true));
+  CHECK_FALSE(taken(false, false, true));
+  CHECK_FALSE(taken(true, true, true));
+  CHECK_FALSE(taken(true, false, false));
 }
 
 TEST_CASE(

@@ -21,7 +21,7 @@ struct RegionNumbers {
   uint64_t base = kHere + 0x10000, peer = kThere + 0x20000, pitch = 400;
   uint64_t m = 300, n = 200, tile_m = 128, tile_n = 128, tiles_n = 2;
   uint64_t wavefronts = 4, rows = 32, id_base = 0, order = 0;
-  bool update = true, tracked = true, ready = false;
+  bool update = true, tracked = true, ready = false, multiply = false;
   uint64_t element = 0, account = 13, block_tiles = 0;
 
   RegionWords words() const {
@@ -43,6 +43,7 @@ struct RegionNumbers {
                 STRETTO_FIELD(DMA_REGION_CONTROL_OPERATION, update ? 1 : 0) |
                 STRETTO_FIELD(DMA_REGION_CONTROL_TRACKED, tracked ? 1 : 0) |
                 STRETTO_FIELD(DMA_REGION_CONTROL_READY, ready ? 1 : 0) |
+                STRETTO_FIELD(DMA_REGION_CONTROL_MULTIPLY, multiply ? 1 : 0) |
                 STRETTO_FIELD(DMA_REGION_CONTROL_ELEMENT, element) |
                 STRETTO_FIELD(DMA_REGION_CONTROL_ACCOUNT, account) |
                 STRETTO_FIELD(DMA_REGION_CONTROL_BLOCK_TILES, block_tiles);

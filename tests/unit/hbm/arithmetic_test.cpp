@@ -149,3 +149,15 @@ TEST_CASE("adding arrays equals adding elements, for every length and alignment"
     }
   }
 }
+
+TEST_CASE("products of FP16 values are rounded once, to nearest even", "[T3-FOLLOW-01]") {
+  Rng rng;
+  unsigned wrong = 0;
+  for (unsigned i = 0; i < 300'000; ++i) {
+    const auto x = static_cast<uint16_t>(rng.below(0x10000));
+    const auto y = static_cast<uint16_t>(rng.below(0x10000));
+    // 22 bits: exact in double.
+    wrong += fp16_multiply(x, y) == fp16_nearest(fp16_value(x) * fp16_value(y)) ? 0 : 1;
+  }
+  CHECK(wrong == 0);
+}

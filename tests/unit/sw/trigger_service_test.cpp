@@ -301,6 +301,39 @@ TEST_CASE("tiles that are ready get a DMA region a peer and no range") {
         STRETTO_ERROR_ARGUMENT);
 }
 
+TEST_CASE("operands are read from an array of their own and applied to the output in place",
+          "[T3-FOLLOW-01]") {
+  Firmware f;
+  configure(f);
+  stretto_map_t map = tiles(3, 5);
+  map.peer_base = 0;
+  map.base = kOwn + 0x800000;
+  const uint32_t flags =
+      STRETTO_MAP_TILES | STRETTO_MAP_READY | STRETTO_MAP_UPDATE | STRETTO_MAP_OPERAND;
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags | STRETTO_MAP_MULTIPLY, &map) ==
+          STRETTO_OK);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_OK);
+  const uint64_t control = DMA_REGION_CONTROL_VALID_MASK | DMA_REGION_CONTROL_OPERATION_MASK |
+                           DMA_REGION_CONTROL_READY_MASK;
+  const uint64_t all = control | DMA_REGION_CONTROL_TRACKED_MASK | DMA_REGION_CONTROL_MULTIPLY_MASK;
+  for (unsigned i = 0; i < 2; ++i) {
+    CHECK(f.device.at(STRETTO_DMA_BASE + DMA_REGION_BASE_OFFSET_AT(i)) == map.base);
+    CHECK(f.device.at(STRETTO_DMA_BASE + DMA_REGION_PEER_OFFSET_AT(i)) == kOwn + kOutput);
+    CHECK((f.device.at(STRETTO_DMA_BASE + DMA_REGION_CONTROL_OFFSET_AT(i)) & all) ==
+          (control | (i == 0 ? DMA_REGION_CONTROL_MULTIPLY_MASK : 0)));
+  }
+  const auto result = [&](stretto_operation_t operation, uint32_t wrong) {
+    return trigger_service_map(&f.trigger, operation, wrong, &map);
+  };
+  CHECK(result(STRETTO_OP_LOCAL_MAP, flags) == STRETTO_ERROR_ARGUMENT);
+  CHECK(result(STRETTO_OP_DMA_MAP, flags & ~STRETTO_MAP_UPDATE) == STRETTO_ERROR_ARGUMENT);
+  CHECK(result(STRETTO_OP_DMA_MAP, flags & ~STRETTO_MAP_READY) == STRETTO_ERROR_ARGUMENT);
+  CHECK(result(STRETTO_OP_DMA_MAP, (flags & ~STRETTO_MAP_OPERAND) | STRETTO_MAP_MULTIPLY) ==
+        STRETTO_ERROR_ARGUMENT);
+  map.base = kPeer + 0x800000;
+  CHECK(result(STRETTO_OP_DMA_MAP, flags) == STRETTO_ERROR_UNMAPPED);
+}
+
 TEST_CASE("the work-groups of the kernel give the local updates of an element", "[T3-SPLITK-01]") {
   // 5 x 3 tiles; 45 work-groups add three times, one more update comes in: 16 rows x 128 x 4.
   Firmware f;
