@@ -59,7 +59,7 @@ void check_fits(const DeliveredGemmKind& kind, const JobRequest& request) {
                     std::to_string(request.share.queue_count) + " of the " +
                     std::to_string(p.client.queue_count) + "; let fewer jobs share GPUs");
   }
-  if (tiles_m % p.ranks != 0) {
+  if (kind.collective != DELIVERED_GEMM_NEXT && tiles_m % p.ranks != 0) {
     throw UserError(who + "has " + std::to_string(tiles_m) + " row blocks of " +
                     std::to_string(p.tile_m) + ", which " + std::to_string(p.ranks) +
                     " GPUs cannot share evenly; change m or gpus");
@@ -92,6 +92,7 @@ class DeliveredGemm final : public Job {
 
  private:
   bool gathers() const { return kind_.collective == DELIVERED_GEMM_ALL_GATHER; }
+  bool passes_on() const { return kind_.collective == DELIVERED_GEMM_NEXT; }
   // Rows of a chunk; the last one may be shorter.
   uint32_t chunk_rows() const { return plans_[0].tiles_m / ranks_ * spec_.software.tile_m; }
   uint32_t rows_for(uint32_t rank, uint32_t chunk) const;
@@ -138,6 +139,7 @@ uint32_t DeliveredGemm::rows_for(uint32_t rank, uint32_t chunk) const {
 }
 
 uint16_t DeliveredGemm::a_value(uint32_t rank, uint32_t row, uint32_t k) const {
+  if (passes_on()) return random_fp16(request_.seed, rank, kA, row, k);
   const uint32_t chunk = row / chunk_rows();
   if (gathers()) return random_fp16(request_.seed, chunk, kA, row, k);
   return row % chunk_rows() < rows_for(rank, chunk) ? random_fp16(request_.seed, rank, kA, row, k)
@@ -178,14 +180,14 @@ void DeliveredGemm::add_programs(Host& host, uint32_t) {
 }
 
 // Part of row `row` of the product of `rank`, where it is in the end: with the owner of its chunk, or
-// of a gathered output, with the rank itself.
+// of a gathered output, with the rank itself, or with the next one.
 void DeliveredGemm::read(uint32_t rank, uint32_t row, uint32_t column, uint32_t count,
                          uint16_t* bits) const {
   uint32_t at = rank, place = row;
   uint64_t array = plans_[rank].c;
   if (!gathers()) {
-    at = row / chunk_rows();
-    place = rank * chunk_rows() + row % chunk_rows();
+    at = passes_on() ? (rank + 1) % ranks_ : row / chunk_rows();
+    if (!passes_on()) place = rank * chunk_rows() + row % chunk_rows();
     const delivered_gemm_plan_t& plan = plans_[at];
     array = plan.received != 0 && at != rank ? plan.received : plan.c;
   }
@@ -228,9 +230,12 @@ void DeliveredGemmKind::describe(ParameterSet& set) {
   set.number("k", k, 1, 1u << 20, "Reduction dimension.");
   set.flag("b_k_contiguous", b_k_contiguous, "B is stored N x K, else K x N.");
   set.choice("collective", collective,
-             {{"all_gather", DELIVERED_GEMM_ALL_GATHER}, {"all_to_all", DELIVERED_GEMM_ALL_TO_ALL}},
+             {{"all_gather", DELIVERED_GEMM_ALL_GATHER},
+              {"all_to_all", DELIVERED_GEMM_ALL_TO_ALL},
+              {"next", DELIVERED_GEMM_NEXT}},
              "all_gather: each GPU makes the rows of its chunk, all get all of them; all_to_all: "
-             "each makes all rows with weights of its own, those of chunk c are for GPU c.");
+             "each makes all rows with weights of its own, those of chunk c are for GPU c; next: "
+             "likewise, all for the next GPU.");
 }
 
 std::string DeliveredGemmKind::first_error() const {
@@ -243,12 +248,13 @@ std::string DeliveredGemmKind::first_error() const {
 const KindInfo& DeliveredGemmKind::info() const {
   static const KindInfo info{
       .name = "delivered_gemm",
-      .sentence = "A GEMM whose output is all-gathered, or exchanged all to all.",
+      .sentence = "A GEMM whose output is all-gathered, exchanged all to all, or sent on.",
       .accounts = 3,
-      .modes = {{"sequential", "the GEMM, then a ring all-gather kernel, or copies to all GPUs"},
-                {"t3",
-                 "tiles leave as they are complete: by DMA and around the ring (all_gather), as "
-                 "stores straight to their GPU (all_to_all); the Tracker counts what arrives"}},
+      .modes =
+          {{"sequential", "the GEMM, then a ring all-gather kernel, or copies to the others"},
+           {"t3",
+            "tiles leave as they are complete: by DMA and around the ring (all_gather), as "
+            "stores straight to their GPU (all_to_all, next); the Tracker counts what arrives"}},
       .data = {DataMode::real},
       .programs_arbiters = true};
   return info;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workloads of kind delivered_gemm: a GEMM whose output is all-gathered (T3-AG) or exchanged all to
-// all, as by the experts of a mixture (T3-A2A). The host program is sw/apps/overlap/delivered_gemm.c,
-// over the driver.
+// Workloads of kind delivered_gemm: a GEMM whose output is all-gathered (T3-AG), exchanged all to
+// all, as by the experts of a mixture (T3-A2A), or sent to the next stage of a pipeline (T3-DPPP).
+// The host program is sw/apps/overlap/delivered_gemm.c, over the driver.
 #ifndef STRETTO_PLATFORM_KINDS_DELIVERED_GEMM_DELIVERED_GEMM_KIND_H_
 #define STRETTO_PLATFORM_KINDS_DELIVERED_GEMM_DELIVERED_GEMM_KIND_H_
 

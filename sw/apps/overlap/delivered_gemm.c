@@ -42,9 +42,19 @@ static int gathers(const delivered_gemm_parameters_t* p) {
   return p->collective == DELIVERED_GEMM_ALL_GATHER;
 }
 
+static int passes_on(const delivered_gemm_parameters_t* p) {
+  return p->collective == DELIVERED_GEMM_NEXT;
+}
+
 static int is_fused(const delivered_gemm_parameters_t* p) { return p->mode == DELIVERED_GEMM_T3; }
 
-static int copies(const delivered_gemm_parameters_t* p) { return !is_fused(p) && !gathers(p); }
+// To each of several peers by a stream.
+static int copies(const delivered_gemm_parameters_t* p) {
+  return !is_fused(p) && p->collective == DELIVERED_GEMM_ALL_TO_ALL;
+}
+
+// Parts of the output with a destination each.
+static uint32_t chunks(const delivered_gemm_parameters_t* p) { return passes_on(p) ? 1 : p->ranks; }
 
 stretto_status_t delivered_gemm_plan(const delivered_gemm_parameters_t* p,
                                      delivered_gemm_plan_t* plan) {
@@ -61,10 +71,11 @@ stretto_status_t delivered_gemm_plan(const delivered_gemm_parameters_t* p,
   plan->ldc = p->n * ELEMENT_BYTES;
   plan->tiles_m = divide_up(p->m, p->tile_m);
   plan->tiles_n = divide_up(p->n, GEMM_TILE_N);
-  if ((uint64_t)plan->tiles_m * plan->tiles_n > 65536 || plan->tiles_m % p->ranks != 0)
+  if ((uint64_t)plan->tiles_m * plan->tiles_n > 65536 || plan->tiles_m % chunks(p) != 0)
     return STRETTO_ERROR_ARGUMENT;
   // What comes from others has the shape of what goes to them.
-  if (!gathers(p) && p->m % p->tile_m != 0) return STRETTO_ERROR_ARGUMENT;
+  if (p->collective == DELIVERED_GEMM_ALL_TO_ALL && p->m % p->tile_m != 0)
+    return STRETTO_ERROR_ARGUMENT;
   plan->tiles = plan->tiles_m * plan->tiles_n;
   plan->a_bytes = (uint64_t)p->m * plan->lda;
   plan->b_bytes = (uint64_t)(p->b_k_contiguous ? p->n : p->k) * plan->ldb;
@@ -103,12 +114,13 @@ stretto_status_t delivered_gemm_check_ring_elf(const delivered_gemm_parameters_t
 }
 
 // Of a chunk; all have as many tiles.
-static uint32_t chunk_tiles(const program_t* g) { return g->plan.tiles / g->p->ranks; }
+static uint32_t chunk_tiles(const program_t* g) { return g->plan.tiles / chunks(g->p); }
 static uint32_t first_tile(const program_t* g, uint32_t chunk) { return chunk * chunk_tiles(g); }
 static uint64_t chunk_offset(const program_t* g, uint32_t chunk) {
   return (uint64_t)chunk * (g->plan.tiles_m / g->p->ranks) * g->p->tile_m * g->plan.ldc;
 }
 static uint32_t left_of(const program_t* g) { return (g->p->rank + g->p->ranks - 1) % g->p->ranks; }
+static uint32_t right_of(const program_t* g) { return (g->p->rank + 1) % g->p->ranks; }
 
 // Set-up
 
@@ -139,6 +151,11 @@ static stretto_status_t map_chunk(program_t* g, uint32_t chunk) {
     map.peer_base = ranks_at(&g->ranks, plan->c, left_of(g));
     return g->api->dma_map_tiles(g->client, g->stream, &map);
   }
+  if (passes_on(p) && p->ranks > 1) {
+    map.peer_base = ranks_at(&g->ranks, plan->c, right_of(g));
+    map.flags |= STRETTO_MAP_ARRIVAL;
+    return g->api->remote_map_tiles(g->client, g->stream, &map);
+  }
   if (chunk == p->rank) return g->api->local_map_tiles(g->client, g->stream, &map);
   // To place `rank` of the peer; what the peer makes for this rank comes in its stead.
   map.peer_base =
@@ -165,7 +182,7 @@ static stretto_status_t map_output(program_t* g) {
                                           .tile_order = TILE_ORDER_ROWS};
   TRY(g->api->spill_table(g->client, g->stream, plan->spill, plan->spill_bytes));
   TRY(g->api->configure_output(g->client, g->stream, &output));
-  for (uint32_t chunk = 0; chunk < p->ranks; ++chunk) TRY(map_chunk(g, chunk));
+  for (uint32_t chunk = 0; chunk < chunks(p); ++chunk) TRY(map_chunk(g, chunk));
   return STRETTO_OK;
 }
 
@@ -285,8 +302,24 @@ static stretto_status_t copy_chunks(program_t* g) {
   return STRETTO_OK;
 }
 
+static stretto_status_t copy_to_next(program_t* g) {
+  const delivered_gemm_parameters_t* p = g->p;
+  const delivered_gemm_plan_t* plan = &g->plan;
+  const uint64_t word = 8 * (1 + (uint64_t)p->rank);
+  TRY(g->api->copy(g->client, g->stream, ranks_at(&g->ranks, plan->received, right_of(g)), plan->c,
+                   plan->c_bytes, DELIVERED_GEMM_ACCOUNT_MOVE));
+  TRY(g->api->signal(g->client, g->stream, ranks_at(&g->ranks, plan->words, right_of(g)) + word,
+                     0));
+  return g->api->stream_wait(g->client, g->stream, plan->words + 8 * (1 + (uint64_t)left_of(g)), 0);
+}
+
 static stretto_status_t submit(program_t* g) {
   const delivered_gemm_parameters_t* p = g->p;
+  if (passes_on(p)) {
+    TRY(launch_gemm(g, 0, 1));
+    if (is_fused(p)) return g->api->collective_wait(g->client, g->stream);
+    return p->ranks == 1 ? STRETTO_OK : copy_to_next(g);
+  }
   if (gathers(p)) {
     TRY(launch_gemm(g, p->rank, 1));
     return is_fused(p) ? g->api->collective_wait(g->client, g->stream) : launch_all_gather(g);

@@ -8,6 +8,8 @@
 //   all_to_all   rank r multiplies all of its A; chunk c goes to rank c, whose C holds in its place s
 //                what rank s has made for it. As the experts of a mixture give their tokens back (T3
 //                7.2): each has a B of its own, and rows for each rank, up to a capacity.
+//   next         all of C goes to rank r + 1, the last rank's to rank 0, and is kept there: stages of
+//                a pipeline pass activations on (T3 7.2), in a circle as interleaved ones do.
 //
 // clang-format off
 //   mode         all_gather                                  all_to_all
@@ -17,7 +19,8 @@
 //                no updates (T3-AG-01)                       (T3-A2A-01)
 // clang-format on
 //
-// In both the Tracker counts what arrives, one store an element; a collective wait ends when all has.
+// next: sequentially a DMA copy; mode t3 maps all of C remotely, and the previous rank's arrives in
+// its place (T3-DPPP-01). In all modes t3 the Tracker counts what arrives, one store an element; a collective wait ends when all has.
 // Of an all-to-all each chunk is a launch of its own, taken in turn (ring_gemm_rs.h). Before time 0
 // the platform puts the contents of A and B where delivered_gemm_plan says.
 #ifndef STRETTO_SW_APPS_OVERLAP_DELIVERED_GEMM_H_
@@ -40,6 +43,7 @@ typedef enum delivered_gemm_mode {
 typedef enum delivered_gemm_collective {
   DELIVERED_GEMM_ALL_GATHER,
   DELIVERED_GEMM_ALL_TO_ALL,
+  DELIVERED_GEMM_NEXT,
 } delivered_gemm_collective_t;
 
 // Accounts (machine_types.h).
@@ -76,9 +80,10 @@ typedef struct delivered_gemm_parameters {
 // Where everything lies, as 48-bit addresses of rank `rank`; 0 = not used.
 typedef struct delivered_gemm_plan {
   uint64_t a, b, c;
-  uint64_t received;  // Laid out like C; sequential all_to_all: all chunks but the own.
+  uint64_t received;  // Laid out like C; sequential all_to_all: all chunks but the own;
+                      // sequential next: all.
   uint64_t flags;     // Of ring_all_gather.
-  uint64_t words;     // Sequential all_to_all: [0] the GEMM has ended, [1 + s] rank s has sent.
+  uint64_t words;  // Sequential all_to_all, next: [0] the GEMM has ended, [1 + s] rank s has sent.
   uint64_t spill;
   uint64_t a_bytes, b_bytes, c_bytes, flag_bytes, word_bytes, spill_bytes;
   uint32_t lda, ldb, ldc;  // Bytes between rows as stored.
