@@ -133,6 +133,19 @@ sabotage ae "sampled work-groups that work faster than alone" 1 'law violated: t
 workload=tally/small
 sabotage ai0 "nothing, clients of one GPU (control)" 0 complete --mode tally-firmware --impl all=model
 sabotage ai "a command processor that does not stop best effort" 1 'best-effort kernels that began while high priority ran or had not rested' --mode tally-firmware --impl all=model --firmware "$build/sw/firmware/main_no_stop.elf"
+# Variants of track and trigger: direct, updates by controllers, output that goes to others, operands of memory.
+model=(--impl all=model --data stamp)
+workload=t3/direct-small
+sabotage aj0 "nothing, direct (control)" 0 complete --mode direct "${model[@]}"
+sabotage aj "a share that goes to another GPU than its owner" 1 'wavefront tiles triggered' --mode direct "${model[@]}" --firmware "$build/sw/firmware/main_other_peer.elf"
+sabotage al "one update by a controller dropped" 1 'wrong data: rank|written updates' --mode direct "${model[@]}" --set hbm.updates=controller --set hbm.fault.drop_update=100
+sabotage al1 "a memory that does not add" 2 'hbm.updates=none: in mode direct memory adds' --mode direct "${model[@]}" --set hbm.updates=none
+workload=t3/deliver-small
+sabotage am "tiles that leave before their last row is there" 1 'law violated: trigger addresses that are not their tile' --mode t3 --impl all=model --firmware "$build/sw/firmware/main_early_trigger.elf"
+workload=t3/follow-small
+sabotage ak0 "nothing, operations behind the sum (control)" 0 complete --mode t3 --impl all=model
+sabotage ak "a collective wait that ends at once" 1 'wrong data: rank' --mode t3 --impl all=model --firmware "$build/sw/firmware/main_no_wait.elf"
+sabotage an "a memory that adds the mask" 1 'wrong data: rank' --mode t3 --impl all=model --firmware "$build/sw/firmware/main_operand_adds.elf"
 workload=t3/small
 
 # (d) The inverted arbiter must be right in every element and different in time. Two channels: contention.
