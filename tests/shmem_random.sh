@@ -5,9 +5,9 @@
 #
 #   bash tests/shmem_random.sh [--programs N] [--seed S] [--machine M] [--firmware FILE]
 #
-# N programs (500), a fifth of them on each machine, or all on machine M (0 .. 4). Program i has seed S + i. When PEs begin
+# N programs (500), a sixth of them on each machine, or all on machine M (0 .. 5). Program i has seed S + i. When PEs begin
 # depends on the programs before, so what is found repeats with the command that is printed. FILE: firmware instead of
-# the shipped one, to see that a wrong one is found. 500 take 12 s of CPU. Exit status: 0; 1 if a program comes out
+# the shipped one, to see that a wrong one is found. 500 take 18 s of CPU. Exit status: 0; 1 if a program comes out
 # wrong; 2 else.
 set -euo pipefail
 if [ "${1:-}" = --help ]; then

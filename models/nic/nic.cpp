@@ -33,11 +33,15 @@ Nic::Nic(sc_core::sc_module_name name, const NicSpec& spec, const PortSpec& netw
                regions_, completions_, transmitter_,     atomics_, counters_},
       transmitter_(context_),
       link_(network, port, *this, services_, partition),
+      loopback_(later_, network.link,
+                [this](NicMessage&& message, std::function<void()> taken) {
+                  look_at(std::move(message), 0, std::move(taken));
+                }),
       registers_(kNicRegisters) {
   aperture.register_b_transport(this, &Nic::write);
   nothing.register_nb_transport_fw(this, &Nic::refuse);
   partition.attach(static_cast<uint8_t>(port), link_);
-  transmitter_.connect(link_);
+  transmitter_.connect(link_, loopback_);
   regions_.on_free([this](uint32_t region, uint8_t generation, uint64_t address) {
     on_region_free(region, generation, address);
   });
@@ -183,16 +187,20 @@ void Nic::write_row(unsigned, uint64_t incoming, const Packet& packet, uint32_t)
     later_.at(now, [this, incoming] { link_.row_written(incoming, true, later_.now()); });
     return;
   }
-  if (context_.watch) tell_packet(context_, decode(packet.data), false);
-  const bool delayed = arrived_ == spec_.fault_delay_packet;
-  context_.after_ns(spec_.receive_ns + (delayed ? spec_.fault_delay_ns : 0),
-                    [this, incoming, &packet] { dispatch(decode(packet.data), incoming); });
+  look_at(decode(packet.data), arrived_ == spec_.fault_delay_packet ? spec_.fault_delay_ns : 0,
+          [this, incoming] { link_.row_written(incoming, true, later_.now()); });
 }
 
-void Nic::dispatch(NicMessage&& message, uint64_t incoming) {
+void Nic::look_at(NicMessage&& message, uint64_t late_ns, std::function<void()> taken) {
+  if (context_.watch) tell_packet(context_, message, false);
+  context_.after_ns(spec_.receive_ns + late_ns,
+                    [this, arrived = std::make_shared<NicMessage>(std::move(message)),
+                     taken = std::move(taken)] { dispatch(std::move(*arrived), taken); });
+}
+
+void Nic::dispatch(NicMessage&& message, std::function<void()> taken) {
   ++counters_.packets_received;
   counters_.bytes_received += message.data.size();
-  const auto taken = [this, incoming] { link_.row_written(incoming, true, later_.now()); };
   Pair* const pair =
       message.queue_pair < pairs_.size() ? pairs_[message.queue_pair].get() : nullptr;
   const bool known =
@@ -246,15 +254,17 @@ void Nic::report(StatisticSink& sink) const {
   count("completions_written", completions_.written(), "Completions that were written.");
   count("completions_lost", completions_.lost(), "Completions whose queue was full.");
   count("atomics_done", all.atomics_done, "Atomics executed here for other NICs.");
-  count("packets_sent", all.packets_sent, "Packets to the network.");
+  count("packets_sent", all.packets_sent, "Packets to the network, or to the own server.");
+  count("packets_looped", loopback_.packets(), "Of these, those to the own server: no link.");
   count("packets_sent_again", all.sent_again, "Of these, those of requests sent before.");
   count("packets_unsent", all.packets_unsent, "Packets that a server that is down did not send.");
-  count("packets_received", all.packets_received, "Packets from the network that were looked at.");
+  count("packets_received", all.packets_received, "Packets that were looked at.");
   count("packets_lost", all.packets_lost, "Packets from the network that a fault lost.");
   count("packets_duplicate", all.duplicates, "Packets that had taken effect before.");
   count("packets_out_of_sequence", all.out_of_sequence, "Packets behind a missing one.");
-  bytes("bytes_sent", all.bytes_sent, "Data to the network, without headers.");
-  bytes("bytes_received", all.bytes_received, "Data from the network that were looked at.");
+  bytes("bytes_sent", all.bytes_sent, "Data that were sent, without headers.");
+  bytes("bytes_looped", loopback_.bytes(), "Of these, those to the own server.");
+  bytes("bytes_received", all.bytes_received, "Data that were looked at.");
   bytes("bytes_lost", all.bytes_lost, "Data that a fault lost.");
   bytes("bytes_placed", all.bytes_placed, "Data that were written to this server's memories.");
   bytes("bytes_discarded", all.bytes_discarded,
@@ -264,6 +274,8 @@ void Nic::report(StatisticSink& sink) const {
   count("timeouts", all.timeouts, "Times without an answer.");
   bytes("buffered_high_water", transmitter_.buffered_high_water(),
         "Most data between PCIe and network.");
+  bytes("looped_high_water", loopback_.high_water(),
+        "Most data of the own server that PCIe had not taken.");
   count("refused", refused_, "Accesses to what is neither doorbell page nor register.");
   bus.report(sink);
   link_.report(sink);
@@ -280,17 +292,19 @@ void Nic::audit(AuditSink& sink) const {
   sink.equal("completions owed = written", all.owed, completions_.written());
   sink.equal("bytes received = placed + discarded", all.bytes_received,
              all.bytes_placed + all.bytes_discarded);
-  sink.equal("packets that arrived = looked at + lost", arrived_,
+  sink.equal("packets that arrived = looked at + lost", arrived_ + loopback_.packets(),
              all.packets_received + all.packets_lost);
   sink.equal("users of regions at the end = 0", regions_.users(), 0);
   sink.equal("accesses over PCIe at the end = 0", bus.under_way(), 0);
-  sink.equal("packets that wait to be sent at the end = 0", transmitter_.under_way(), 0);
+  sink.equal("packets that wait to be sent at the end = 0",
+             transmitter_.under_way() + loopback_.under_way(), 0);
   sink.equal("accesses to nothing at the NIC = 0", refused_, 0);
   link_.audit(sink);
 }
 
 std::vector<std::string> Nic::waiting_on() const {
   std::vector<std::string> lines = link_.waiting_on();
+  for (std::string& line : loopback_.waiting_on()) lines.push_back(std::move(line));
   for (const auto& pair : pairs_) {
     if (pair == nullptr) continue;
     for (std::string& line : pair->requester.waiting_on()) lines.push_back(std::move(line));

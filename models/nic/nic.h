@@ -20,6 +20,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,6 +31,7 @@
 #include "models/common/register_bank.h"
 #include "models/fabric/link_port.h"
 #include "models/nic/atomic_unit.h"
+#include "models/nic/loopback.h"
 #include "models/nic/nic_context.h"
 #include "models/nic/requester.h"
 #include "models/nic/responder.h"
@@ -75,7 +77,8 @@ class Nic final : public sc_core::sc_module, public Component, private LinkPortO
   void on_region_free(uint32_t region, uint8_t generation, uint64_t address);
   tlm::tlm_sync_enum refuse(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                             sc_core::sc_time& delay);
-  void dispatch(NicMessage&& message, uint64_t incoming);
+  void look_at(NicMessage&& message, uint64_t late_ns, std::function<void()> taken);
+  void dispatch(NicMessage&& message, std::function<void()> taken);
 
   void write_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row) override;
   void read_row(unsigned, uint64_t, Packet&, uint32_t) override {
@@ -97,9 +100,10 @@ class Nic final : public sc_core::sc_module, public Component, private LinkPortO
   NicContext context_;
   Transmitter transmitter_;
   LinkPort link_;
+  Loopback loopback_;
   RegisterBank registers_;
   std::array<std::unique_ptr<Pair>, NIC_PAIR_CONFIG_COUNT> pairs_;  // Null: never configured.
-  uint64_t arrived_ = 0;  // Packets, also those that a fault loses.
+  uint64_t arrived_ = 0;  // Packets of the network, also those that a fault loses.
   uint64_t refused_ = 0;
 };
 

@@ -287,7 +287,10 @@ void Responder::refuse(uint32_t number, uint8_t status) {
   if (status == kOutOfSequence) return;
   ++context_.counters.refused;
   context_.transmitter.wake(*this);
-  pair_.fail();
+  // A pair that is its own other end fails when its sending half hears of it: that says why.
+  const bool own =
+      pair_.config.peer_node == context_.node && pair_.config.peer == pair_.config.number;
+  if (!own) pair_.fail();
 }
 
 void Responder::want_visible(uint32_t number) {

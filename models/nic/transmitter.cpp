@@ -90,8 +90,28 @@ void Transmitter::send_ready(PacketSource& source) {
   }
 }
 
+// Its place until the link or the loopback has taken it.
+uint32_t Transmitter::enlist(uint32_t bytes, OutgoingPacket& outgoing) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<uint32_t>(requests_.size()));
+    requests_.emplace_back();
+  }
+  const uint32_t request = free_.back();
+  free_.pop_back();
+  requests_[request] = {bytes, std::move(outgoing.on_sent)};
+  tell_packet(context_, outgoing.message, true, outgoing.to);
+  ++context_.counters.packets_sent;
+  context_.counters.bytes_sent += bytes;
+  return request;
+}
+
 void Transmitter::send(OutgoingPacket&& outgoing) {
   const uint32_t data = static_cast<uint32_t>(outgoing.message.data.size());
+  if (outgoing.to == context_.node) {
+    const uint32_t request = enlist(data, outgoing);
+    loopback_->send(std::move(outgoing.message), [this, request] { taken(request); });
+    return;
+  }
   const uint64_t down = context_.spec.fault_down_at_ns;
   if (down != 0 && context_.now() >= down * kNanosecond) {
     ++context_.counters.packets_unsent;
@@ -99,16 +119,7 @@ void Transmitter::send(OutgoingPacket&& outgoing) {
     if (outgoing.on_sent) outgoing.on_sent();
     return;
   }
-  if (free_.empty()) {
-    free_.push_back(static_cast<uint32_t>(requests_.size()));
-    requests_.emplace_back();
-  }
-  const uint32_t request = free_.back();
-  free_.pop_back();
-  requests_[request] = {data, std::move(outgoing.on_sent)};
-  tell_packet(context_, outgoing.message, true, outgoing.to);
-  ++context_.counters.packets_sent;
-  context_.counters.bytes_sent += data;
+  const uint32_t request = enlist(data, outgoing);
   Packet packet;
   packet.operation = Operation::write;
   packet.address = uint64_t{outgoing.to} << STRETTO_NODE_SHIFT;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "models/fabric/link_port.h"
+#include "models/nic/loopback.h"
 #include "models/nic/nic_context.h"
 #include "models/nic/wire_format.h"
 
@@ -60,7 +61,10 @@ class PacketSource {
 class Transmitter {
  public:
   explicit Transmitter(NicContext& context) : context_(context) {}
-  void connect(LinkPort& link) { link_ = &link; }
+  void connect(LinkPort& link, Loopback& loopback) {
+    link_ = &link;
+    loopback_ = &loopback;
+  }
 
   // The source may have a packet.
   void wake(PacketSource& source);
@@ -77,10 +81,12 @@ class Transmitter {
   void run();
   void send_ready(PacketSource& source);
   void send(OutgoingPacket&& packet);
+  uint32_t enlist(uint32_t bytes, OutgoingPacket& packet);
   void leave(uint64_t bytes);
 
   NicContext& context_;
   LinkPort* link_ = nullptr;
+  Loopback* loopback_ = nullptr;
   std::deque<PacketSource*> awake_;
   bool running_ = false;
   uint64_t buffered_ = 0;

@@ -23,8 +23,9 @@
 // sees what the work-group has stored, and the work-group what the NIC has written
 // (MEMORY_MODEL.md). The axioms of all this: SHMEM_MODEL.md.
 //
-// A PE's operations on itself are refused (STRETTO_SHMEM_BAD_PE). Failures end the run, unless the
-// service returns them: then ctx->failed has the first one (STRETTO_SHMEM_*, STRETTO_NIC_*).
+// `pe` may be the own one everywhere: the NIC does the operation on the own server, so axioms and
+// atomics are those of any PE. Failures end the run, unless the service returns them: then
+// ctx->failed has the first one (STRETTO_SHMEM_*, STRETTO_NIC_*).
 #ifndef STRETTO_SW_INCLUDE_SHMEM_H_
 #define STRETTO_SW_INCLUDE_SHMEM_H_
 

@@ -138,7 +138,6 @@ fw_result_t queue_service_attach(unsigned number) {
     return STRETTO_ERROR_ARGUMENT;
   for (uint32_t pe = 0; pe < net.pes; ++pe) {
     const uint64_t ring = rings + 2 * pe * RING_BYTES(ring_log2);
-    if (pe == net.pe) continue;
     if (stretto_nic_pair_attach(&thread->pair[pe], &thread->nic, LOW(numbers) + pe, ring,
                                 ring + RING_BYTES(ring_log2), ring_log2, &thread->completions,
                                 HIGH(numbers)) != STRETTO_NIC_RESULT_OK)
@@ -324,15 +323,15 @@ static bool take_entry(net_thread_t* thread, uint32_t number, uint64_t state) {
   const bool has_signal = (flags & (STRETTO_SHMEM_SIGNAL_SET | STRETTO_SHMEM_SIGNAL_ADD)) != 0;
   const uint64_t id = (uint64_t)queue->taken << 32 | number;
   stretto_nic_work_entry_t work = {.id = has_signal ? id : id | ID_ENDS};
-  const bool bad_pe = pe >= net.pes || pe == net.pe;
+  const bool bad_pe = pe >= net.pes;
   if (bad_pe || !make_work(thread, entry, operation, flags, pe, &work)) {
     const uint32_t status = bad_pe ? STRETTO_SHMEM_BAD_PE : STRETTO_SHMEM_BAD_OPERATION;
     if ((net.flags & STRETTO_SHMEM_RETURN_ERRORS) == 0)
-      net.owner->failed(&(queue_service_failure_t){
-          .work_group = number,
-          .operation = operation,
-          .pe = pe,
-          .why = bad_pe ? "no such PE, or the own one" : "no such operation"});
+      net.owner->failed(
+          &(queue_service_failure_t){.work_group = number,
+                                     .operation = operation,
+                                     .pe = pe,
+                                     .why = bad_pe ? "no such PE" : "no such operation"});
     advance(thread, number);
     end_entry(thread, number, status);
     return true;

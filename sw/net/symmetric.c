@@ -93,7 +93,8 @@ static stretto_status_t clear(stretto_symmetric_t* symmetric) {
   return of_driver(symmetric, o->client->api->stream_synchronize(o->client, o->stream), "fill");
 }
 
-// Queue pairs of a thread, whose ends are those of the thread of this number elsewhere.
+// Queue pairs of a thread, whose ends are those of the thread of this number elsewhere; that to the
+// own PE is its own end.
 static stretto_nic_result_t connect(stretto_symmetric_t* symmetric,
                                     const stretto_shmem_thread_t* of) {
   stretto_nic_t* nic = &symmetric->cluster.nic;
@@ -106,7 +107,6 @@ static stretto_nic_result_t connect(stretto_symmetric_t* symmetric,
   if (result == STRETTO_NIC_RESULT_OK)
     result = stretto_nic_queue_attach(&queue, nic, of->completion_queue, of->completions, log2);
   for (uint32_t pe = 0; pe < o->servers && result == STRETTO_NIC_RESULT_OK; ++pe) {
-    if (pe == o->server) continue;
     const uint64_t ring = of->rings + 2 * pe * RING_BYTES;
     stretto_nic_pair_t pair;
     result = stretto_nic_pair_attach(&pair, nic, first + pe, ring, ring + RING_BYTES,

@@ -35,7 +35,7 @@ enum {
   STRETTO_SHMEM_DONE = 0,
   STRETTO_SHMEM_READY = 1,
   STRETTO_SHMEM_FAILED = 0x80,
-  STRETTO_SHMEM_BAD_PE = 0x40,         // No such PE, or the own one.
+  STRETTO_SHMEM_BAD_PE = 0x40,         // No such PE.
   STRETTO_SHMEM_BAD_OPERATION = 0x41,  // No such operation.
 };
 
@@ -117,7 +117,7 @@ typedef struct stretto_shmem_handle {
 // L2, or of the host.
 typedef struct stretto_shmem_thread {
   uint64_t completions;  // Completion queue.
-  uint64_t rings;        // Of each PE two, send then receive; none of the own PE is used.
+  uint64_t rings;        // Of each PE two, send then receive.
   uint64_t result;       // Word that the NIC writes results of atomics to,
   uint32_t result_key;
   uint32_t completion_queue;  // Numbers of the NIC: of the completion queue,

@@ -27,7 +27,7 @@ void tokens(void) {
   __builtin_unreachable();
 }
 
-// n bins at each PE, common to all work-groups; key k of a work-group is a hash of where it is.
+// n bins at each PE, common to all work-groups, also of the own PE; key k of a work-group is a hash of where it is.
 void histogram(void) {
   const shmem_five_arguments_t* g = ARGUMENTS;
   shmem_ctx_t ctx;
@@ -35,10 +35,7 @@ void histogram(void) {
   const uint64_t bins = g->n * shmem_ctx_n_pes(&ctx), pe = shmem_ctx_my_pe(&ctx);
   for (uint64_t k = 0; k < g->rounds; ++k) {
     const uint64_t bin = ((pe * GROUPS + SELF) * g->rounds + k) * 2654435761u % bins;
-    if (bin / g->n != pe)
-      shmem_ctx_uint64_atomic_inc_wg(&ctx, g->words + bin % g->n, (uint32_t)(bin / g->n));
-    else
-      __atomic_fetch_add(g->more + bin % g->n, 1, __ATOMIC_RELAXED);
+    shmem_ctx_uint64_atomic_inc_wg(&ctx, g->words + bin % g->n, (uint32_t)(bin / g->n));
   }
   shmem_ctx_quiet_wg(&ctx);
   shmem_wg_ctx_destroy(&ctx);
@@ -93,12 +90,12 @@ void halo(void) {
   __builtin_unreachable();
 }
 
-// A lock at PE 0 keeps two words equal: words[0] tickets, [1] who is served, [2] and [3] what is guarded.
+// A lock at PE 0, which takes it, too, keeps two words equal: words[0] tickets, [1] who is served, [2] and [3] what is guarded.
 void ticket_lock(void) {
   const shmem_five_arguments_t* g = ARGUMENTS;
   shmem_ctx_t ctx;
   shmem_wg_ctx_create(&ctx, &g->shmem, SELF);
-  for (uint64_t i = 0; i < g->rounds && shmem_ctx_my_pe(&ctx) != 0; ++i) {
+  for (uint64_t i = 0; i < g->rounds; ++i) {
     const uint64_t ticket = shmem_ctx_uint64_atomic_fetch_inc_wg(&ctx, g->words, 0);
     while (shmem_ctx_uint64_atomic_fetch_wg(&ctx, g->words + 1, 0) != ticket) {
     }
@@ -114,7 +111,7 @@ void ticket_lock(void) {
   __builtin_unreachable();
 }
 
-// n words from each PE to each other one: words of a work-group come from, more of it go to PE p at p x n.
+// n words from each PE to each one: words of a work-group come from, more of it go to PE p at p x n.
 void all_to_all(void) {
   const shmem_five_arguments_t* g = ARGUMENTS;
   shmem_ctx_t ctx;
@@ -122,9 +119,8 @@ void all_to_all(void) {
   const uint32_t self = shmem_ctx_my_pe(&ctx), pes = shmem_ctx_n_pes(&ctx);
   const uint64_t first = SELF * pes * g->n;
   for (uint32_t pe = 0; pe < pes; ++pe)
-    if (pe != self)
-      shmem_ctx_putmem_nbi_wg(&ctx, g->words + first + self * g->n, g->more + first + pe * g->n,
-                              8 * g->n, pe);
+    shmem_ctx_putmem_nbi_wg(&ctx, g->words + first + self * g->n, g->more + first + pe * g->n,
+                            8 * g->n, pe);
   shmem_ctx_quiet_wg(&ctx);
   shmem_wg_ctx_destroy(&ctx);
   tile_end();
@@ -186,7 +182,7 @@ void bad(void) {
     case 3: shmem_ctx_getmem_wg(&ctx, last, words, 9, 1); break;
     case 4: shmem_ctx_putmem_wg(&ctx, words, g->more, 64, 1); break;
     case 5: shmem_ctx_putmem_wg(&ctx, words, words + 8, 64, pes); break;
-    case 6: shmem_ctx_putmem_wg(&ctx, words, words + 8, 64, 0); break;
+    case 6: shmem_ctx_putmem_wg(&ctx, last, words, 9, 0); break;
     case 7:
       (void)shmem_ctx_uint64_atomic_fetch_add_wg(&ctx, (uint64_t*)(void*)((char*)words + 4), 1, 1);
       break;

@@ -24,6 +24,7 @@
 #define EVENTS 320u
 #define STEPS 110u
 #define RANDOM_LONG 2000u   // Words.
+#define RUNS 4u             // Of so many words, for one PE.
 #define UNKNOWN UINT64_MAX  // What is noted depends on the order of additions.
 
 typedef struct set {
@@ -135,14 +136,14 @@ static void blur(const agent_t* by, uint32_t pe, uint32_t at) {
 // The first of `count` words of which the last one is hot.
 static uint32_t place(uint32_t count) { return RANDOM_WORDS - below(RANDOM_HOT) - count; }
 
-// Where an operation goes. Single words are the last ones of runs.
+// Where an operation goes, one of four to the own PE. Single words are the last ones of runs.
 typedef struct where {
   uint32_t context, pe, at, from, count, group;
 } where_t;
 
 static where_t somewhere(uint32_t number) {
   where_t where = {.context = below(RANDOM_CONTEXTS), .group = below(RANDOM_GROUPS)};
-  where.pe = (number / RANDOM_GROUPS + 1 + below(pes - 1)) % pes;
+  where.pe = (number / RANDOM_GROUPS + (below(4) == 0 ? 0 : 1 + below(pes - 1))) % pes;
   where.count = 1 + below(below(4) != 0 ? 3 : below(4) != 0 ? 9 : RANDOM_LONG);
   where.at = place(where.count);
   where.from = place(where.count);
@@ -159,6 +160,7 @@ static int try_transfer(uint32_t number, random_kind_t kind, where_t w) {
       kind == RANDOM_PUT_SIGNAL || kind == RANDOM_PUT_SIGNAL_NBI || kind == RANDOM_ADD_SIGNAL;
   const int waits = kind == RANDOM_PUT || kind == RANDOM_GET || kind == RANDOM_PUT_SIGNAL;
   uint64_t value = 0;
+  if (pe == self && at < from + count && from < at + count) return 0;  // They may not overlap.
   for (uint32_t i = 0; i < count; ++i) {
     const word_t *there = &words[pe][at + i], *here = &words[self][from + i];
     if (is_get ? !may_read(there, &agent->knows) || !may_write(here, &agent->knows, NULL)
@@ -256,7 +258,7 @@ static int try_wait(uint32_t number, uint32_t sender, uint32_t c) {
   const uint32_t pe = number / RANDOM_GROUPS, group = number % RANDOM_GROUPS;
   context_t* context = &agents[sender].context[c];
   const uint64_t value = context->signals[pe][group];
-  if (sender / RANDOM_GROUPS == pe || value == context->waited[pe][group]) return 0;
+  if (value == context->waited[pe][group]) return 0;
   context->waited[pe][group] = value;
   merge(&agent->knows, &context->told[pe][group]);
   const uint32_t signal = RANDOM_WORDS + (sender * RANDOM_CONTEXTS + c) * RANDOM_GROUPS + group;
@@ -294,8 +296,8 @@ static int try_order(uint32_t number, random_kind_t kind, uint32_t c) {
   return 1;
 }
 
-// A long run for one PE, quiet, a word for a second one, which looks at the end of the run: by itself, or at the
-// first PE.
+// Long runs to one place of another PE, quiet, a word for a third one, which looks at their end. Together they take
+// longer than the word, its wait and the look.
 static int try_story(uint32_t number) {
   where_t run = somewhere(number), word = somewhere(number);
   if (pes < 3) return 0;
@@ -304,7 +306,15 @@ static int try_story(uint32_t number) {
   word.count = 1;  // It goes with the entry, so its NIC does not read it behind the run.
   word.at = place(1), word.from = place(1);
   word.context = run.context;
-  if (word.pe == run.pe || !try_transfer(number, RANDOM_PUT_NBI, run)) return 0;
+  const uint32_t self = number / RANDOM_GROUPS;
+  if (word.pe == run.pe || run.pe == self || word.pe == self ||
+      !try_transfer(number, RANDOM_PUT_NBI, run))
+    return 0;
+  for (unsigned i = 1; i < RUNS; ++i) {
+    (void)try_order(number, RANDOM_FENCE, run.context);
+    run.from = place(run.count);
+    (void)try_transfer(number, RANDOM_PUT_NBI, run);
+  }
   (void)try_order(number, RANDOM_QUIET, run.context);
   if (!try_transfer(number, RANDOM_PUT_SIGNAL_NBI, word)) return 1;
   const uint32_t second = word.pe * RANDOM_GROUPS + word.group;
@@ -360,7 +370,7 @@ static void generate(uint64_t seed) {
       words[pe][i].value = initial[pe][i] = next_random() >> 1;
   while (pes > 2 && !try_story(below(pes * RANDOM_GROUPS))) {
   }
-  for (uint32_t step = 0; step < STEPS && events + 6 < EVENTS; ++step)
+  for (uint32_t step = 0; step < STEPS && events + 2 * RUNS + 4 < EVENTS; ++step)
     for (uint32_t tries = 0; tries < 30 && !try_one(below(pes * RANDOM_GROUPS)); ++tries) {
     }
 }
