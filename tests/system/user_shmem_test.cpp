@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <boost/json.hpp>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -261,6 +262,30 @@ TEST_CASE("who waits for a signal that nobody sends is named, with its PE and bo
           "gpu1.cp: hart 1 ", " wg 1 wf 0 waits until memory at 0x2", " >= 77, it is 0"})
       CHECK(finished.says(text));
     CHECK_FALSE(finished.says("gpu0.compute: cu"));
+  }
+}
+
+// The network takes 100 us a link, two of them a way, so that an acknowledgement of a put takes 400 us: 600,000 clocks
+// of the GPU at 1.5 GHz (Table 1).
+TEST_CASE("what nobody waits for is marked at once, and the read index follows", "[CN-Q-07]") {
+  const Program misuse("shmem_misuse.c");
+  for (const char* const mode : {"compnet", "dgpu"}) {
+    const Finished finished =
+        misuse.run("marked", std::string("--mode ") + mode + " --set network.latency_ns=100000", 2);
+    INFO(mode << "\n" << finished.output);
+    CHECK(finished.status == 0);
+    for (unsigned i = 0; i < 3; ++i) {
+      const std::string begin = "entry " + std::to_string(i) + ": status 0 read index ";
+      const size_t at = finished.output.find(begin);
+      REQUIRE(at != std::string::npos);
+      unsigned index = 0, clocks = 0, all = 0;
+      REQUIRE(std::sscanf(finished.output.c_str() + at + begin.size(), "%u after %u clocks of %u",
+                          &index, &clocks, &all) == 3);
+      CHECK(index >= i);  // It lags by one at most.
+      CHECK(index <= i + 1);
+      CHECK(clocks < 60'000);
+      CHECK(all > 600'000);
+    }
   }
 }
 

@@ -152,6 +152,33 @@ void spin(void) {
   __builtin_unreachable();
 }
 
+// PE 0 puts to PE 1 three times and waits for nothing but its own entry to be marked; more: for each, status, read
+// index and clock, then the clock of the begin and that behind quiet.
+void marked(void) {
+  const shmem_five_arguments_t* g = ARGUMENTS;
+  shmem_ctx_t ctx;
+  shmem_wg_ctx_create(&ctx, &g->shmem, SELF);
+  volatile uint64_t* told = g->more;
+  if (shmem_ctx_my_pe(&ctx) == 0) {
+    told[9] = tile_csr(TILE_CSR_CYCLE);
+    for (uint64_t i = 0; i < 3; ++i) {
+      const uint64_t queue = g->shmem.queues, entry = queue + STRETTO_SHMEM_FIRST + i * 64;
+      shmem_ctx_putmem_nbi_wg(&ctx, g->words + 8 * i, g->words + 64, 64, 1);
+      tile_wait_until(entry, TILE_NE | TILE_WAIT_DEVICE,
+                      stretto_shmem_state(STRETTO_SHMEM_PUT, 0, 1, 0));
+      tile_fence(TILE_SCOPE_DEVICE);
+      told[3 * i] = *(volatile uint64_t*)(uintptr_t)entry;
+      told[3 * i + 1] = *(volatile uint64_t*)(uintptr_t)(queue + STRETTO_SHMEM_READ);
+      told[3 * i + 2] = tile_csr(TILE_CSR_CYCLE);
+    }
+    shmem_ctx_quiet_wg(&ctx);
+    told[10] = tile_csr(TILE_CSR_CYCLE);
+  }
+  shmem_wg_ctx_destroy(&ctx);
+  tile_end();
+  __builtin_unreachable();
+}
+
 // What a context may not do: n is 0, work-group 1 makes that of work-group 0; 1, one is used that was destroyed;
 // 2, there are not so many.
 void contexts(void) {
@@ -258,4 +285,5 @@ KERNEL(bad);
 KERNEL(many);
 KERNEL(down);
 KERNEL(spin);
+KERNEL(marked);
 KERNEL(idle);

@@ -127,6 +127,19 @@ int main(int argc, char** argv) {
     for (unsigned i = 0; i < 2 * 65; ++i) MUST(got[i] == 1000 * before + i % 65);
   }
   if (strncmp(what, "bad", 3) == 0) bad(argv[1], (uint64_t)atoi(what + 3));
+  if (CASE("marked")) {
+    uint64_t told[11];
+    arguments.words = shmem_calloc(128, 8);
+    MUST(cudaMalloc((void**)&arguments.more, sizeof told) == cudaSuccess);
+    shmem_barrier_all();
+    MUST(launch(argv[1], what, 1, 0) == cudaSuccess);
+    shmem_barrier_all();
+    MUST(cudaMemcpy(told, arguments.more, sizeof told, cudaMemcpyDeviceToHost) == cudaSuccess);
+    for (unsigned i = 0; i < 3 && pe == 0; ++i)
+      printf("entry %u: status %u read index %u after %u clocks of %u\n", i,
+             (unsigned)(told[3 * i] & 0xFF), (unsigned)told[3 * i + 1],
+             (unsigned)(told[3 * i + 2] - told[9]), (unsigned)(told[10] - told[9]));
+  }
   if (CASE("unsent") || CASE("spin")) {
     arguments.words = shmem_calloc(16, 8);
     MUST(launch(argv[1], what, 2, 0) == cudaSuccess);
