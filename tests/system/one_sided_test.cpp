@@ -182,6 +182,26 @@ TEST_CASE("seven servers that put to one share its link, and nothing is lost") {
         7 * sizes.back().at("bytes").to_number<uint64_t>());
 }
 
+TEST_CASE("operations to warm up run like all others and count for no latency") {
+  const std::string gets =
+      "compnet/get --impl all=model --set one_sided.max_bytes=8 --set one_sided.messages=0 "
+      "--set one_sided.rounds=4 --mode compnet ";
+  const RunResult all = run_correctly(gets),
+                  warm = run_correctly(gets + "--set one_sided.warm_up=1");
+  CHECK(warm.at("digest") == all.at("digest"));
+  const auto latency = [](const RunResult& run, const char* which) {
+    return run.at("job.sizes").as_array().at(0).at("latency_us").at(which).to_number<double>();
+  };
+  // The first finds the hart's code in no cache, and takes longest.
+  CHECK(latency(all, "mean") * 4 ==
+        Approx(latency(warm, "mean") * 3 + latency(all, "most")).epsilon(1e-3));
+  CHECK(latency(warm, "most") < latency(all, "most"));
+  CHECK(latency(warm, "least") == latency(all, "least"));
+  const Finished refused = run_stretto("run " + gets + "--set one_sided.warm_up=4");
+  CHECK(refused.status == 2);
+  CHECK(refused.says("warm_up below rounds"));
+}
+
 TEST_CASE("an operation costs an entry of 64 bytes and a completion of 32 beside its data") {
   const auto bytes_of = [](const RunResult& run, const char* what) {
     return run.number(std::string("statistics.nic0.interface.") + what);

@@ -52,7 +52,7 @@ stretto_runtime_options_t options_of(const JobRequest& request,
                                      const std::vector<uint8_t>& kernels) {
   stretto_runtime_options_t options =
       runtime_options(request, engine_of(request.mode), false, kernels);
-  options.accounts = {kInit.number, kGather.number, kGather.number};
+  options.accounts = {kInit.number, kGather.number, kGather.number, 0};
   return options;
 }
 

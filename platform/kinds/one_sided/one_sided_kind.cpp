@@ -159,7 +159,7 @@ class OneSidedJob final : public Job, public NicWatcher {
       for (uint32_t size = 0; size < heap_.bytes.size(); ++size) {
         asked += kind_.rounds + parameters_[server].messages[size];
         latencies += kind_.rounds;
-        known += parts_of(actor, size).size();
+        known += parts_of(actor, size, 0).size();
       }
     }
     if (by_kernels_) {
@@ -406,15 +406,15 @@ class OneSidedJob final : public Job, public NicWatcher {
     return static_cast<double>(clocks[1] - clocks[0]) * 1e3 / spec_.gpu.clock_mhz;
   }
 
-  // Of each round that has ended and can be told apart.
-  std::vector<OperationParts> parts_of(const Actor& actor, uint32_t size) const {
+  // Of each round from `first` on that has ended and can be told apart.
+  std::vector<OperationParts> parts_of(const Actor& actor, uint32_t size, uint32_t first) const {
     if (!closed_ && by_kernels_) note_kernels();
     if (!closed_) log_.close();
     closed_ = true;
     const uint32_t mtu = spec_.nic.mtu_bytes;
     const uint32_t packets = (heap_.bytes[size] + mtu - 1) / mtu;
     std::vector<OperationParts> all;
-    for (uint32_t round = 0; round < kind_.rounds; ++round) {
+    for (uint32_t round = first; round < kind_.rounds; ++round) {
       const auto parts = log_.parts(actor.server, id_of(actor.server, size, round),
                                     kind_.operation == OneSidedOperation::get, packets);
       if (parts) all.push_back(*parts);
@@ -426,11 +426,12 @@ class OneSidedJob final : public Job, public NicWatcher {
   std::vector<Row> rows() const {
     std::vector<Row> all;
     for (uint32_t size = 0; size < heap_.bytes.size(); ++size) {
-      Row row{.bytes = heap_.bytes[size]};
+      Row row;
+      row.bytes = heap_.bytes[size];
       double gb_s = 0;
       bool has_rate = true;
       for (const Actor& actor : actors_) {
-        for (const OperationParts& parts : parts_of(actor, size)) {
+        for (const OperationParts& parts : parts_of(actor, size, kind_.warm_up)) {
           Time latency = 0;
           for (const Time part : parts) latency += part;
           if (latency < row.least) {
@@ -488,6 +489,9 @@ void OneSidedKind::describe(ParameterSet& set) {
   set.number("max_bytes", max_bytes, 1, kMost, "Largest one.");
   set.number("factor", factor, 2, 1024, "From a size to the next.");
   set.number("rounds", rounds, 1, 1000, "Operations of a latency, one after the other.");
+  set.number(
+      "warm_up", warm_up, 0, 999,
+      "The first so many of these count for no latency: code and queues are in no cache yet.");
   set.number("messages", messages, 0, 4096, "Operations of a rate, at most; 0: none.");
   set.number("window", window, 1, 1u << STRETTO_CLUSTER_RING_LOG2, "Of a rate, so many at a time.");
   set.number("total_bytes", total_bytes, 1, 1u << 30,
@@ -499,6 +503,7 @@ void OneSidedKind::describe(ParameterSet& set) {
 }
 
 std::string OneSidedKind::first_error() const {
+  if (warm_up >= rounds) return "needs warm_up below rounds";
   return max_bytes < min_bytes ? "needs max_bytes that is not below min_bytes" : "";
 }
 
@@ -524,9 +529,10 @@ const KindInfo& OneSidedKind::info() const {
 }
 
 std::map<std::string, uint64_t> OneSidedKind::shape() const {
-  return {{"min_bytes", min_bytes},     {"max_bytes", max_bytes},     {"factor", factor},
-          {"rounds", rounds},           {"messages", messages},       {"window", window},
-          {"total_bytes", total_bytes}, {"poll_rounds", poll_rounds}, {"threads", threads}};
+  return {{"min_bytes", min_bytes}, {"max_bytes", max_bytes},     {"factor", factor},
+          {"rounds", rounds},       {"warm_up", warm_up},         {"messages", messages},
+          {"window", window},       {"total_bytes", total_bytes}, {"poll_rounds", poll_rounds},
+          {"threads", threads}};
 }
 
 void OneSidedKind::check(const JobRequest& request) const {

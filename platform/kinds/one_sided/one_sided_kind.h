@@ -36,6 +36,7 @@ class OneSidedKind final : public WorkloadKind {
   uint32_t max_bytes = 4 << 20;
   uint32_t factor = 2;
   uint32_t rounds = 4;     // Of a latency.
+  uint32_t warm_up = 0;    // Of these.
   uint32_t messages = 16;  // Of a rate.
   uint32_t window = 8;
   uint32_t total_bytes = 16 << 20;

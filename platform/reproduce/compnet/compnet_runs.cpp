@@ -25,6 +25,11 @@ std::string jacobi_folder(const std::string& design, unsigned side) {
 // Work-groups of a band: each has a row.
 unsigned jacobi_groups(unsigned side) { return std::min(24u, side); }
 
+// Behind one that finds code and queues in no cache.
+std::vector<std::string> gets(unsigned most_bytes) {
+  return {fmt::format("one_sided.max_bytes={}", most_bytes), "one_sided.rounds=4",
+          "one_sided.warm_up=1"};
+}
 std::vector<std::string> servers_of(unsigned servers) {
   return {fmt::format("gpus={}", servers), fmt::format("servers={}", servers)};
 }
@@ -97,7 +102,7 @@ std::vector<CampaignRun> compnet_runs(CompnetSource source) {
   switch (source) {
     case CompnetSource::get:
       for (const char* design : kServedDesigns)
-        runs.add(get_folder(design), "compnet/get", design, {});
+        runs.add(get_folder(design), "compnet/get", design, gets(4 << 20));
       break;
     case CompnetSource::message:
       runs.add(kMessageFolder, "compnet/get", kCpuDesign,
@@ -143,17 +148,17 @@ std::vector<CompnetVariant> compnet_variants() {
   for (const char* design : kServedDesigns) {
     // 400, 650 and 900 ns from device to device or host.
     for (const unsigned ns : {125u, 250u, 375u})
-      add("pcie.latency_ns", ns, "get", "compnet/get", design, {"one_sided.max_bytes=8"});
+      add("pcie.latency_ns", ns, "get", "compnet/get", design, gets(8));
     for (const unsigned rounds : {1u, 4u, 16u})
       for (const char* what : {"get", "loaded"}) {
         const bool is_get = std::string(what) == "get";
         add(is_get ? "one_sided.poll_rounds" : "loaded.poll_rounds", rounds, what,
             is_get ? "compnet/get" : "compnet/loaded", design,
-            {is_get ? "one_sided.max_bytes=8" : "loaded.rounds=1"});
+            is_get ? gets(8) : std::vector<std::string>{"loaded.rounds=1"});
       }
   }
   for (const unsigned ns : {40u, 80u, 120u, 200u})
-    add("coherent.latency_ns", ns, "get", "compnet/get", kApuDesign, {"one_sided.max_bytes=8"});
+    add("coherent.latency_ns", ns, "get", "compnet/get", kApuDesign, gets(8));
   for (const unsigned percent : {100u, 200u, 300u})
     for (const char* design : {kApuDesign, kGpuQueueDesign, kHostQueueDesign})
       add("service_core.ipc_percent", percent, "loaded", "compnet/loaded", design,

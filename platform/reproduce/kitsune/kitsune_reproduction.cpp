@@ -182,7 +182,7 @@ class KitsuneCampaign {
   std::string plan_key(const PlanStep& step) {
     if (sources_.empty()) {
       std::vector<fs::path> files;
-      for (const fs::path& folder : {compiler_folder(), share_folder() + "/machines"})
+      for (const std::string& folder : {compiler_folder(), share_folder() + "/machines"})
         for (const auto& entry : fs::recursive_directory_iterator(folder))
           if (entry.path().extension() == ".py" || entry.path().extension() == ".yaml")
             files.push_back(entry.path());

@@ -176,8 +176,7 @@ static graph_launch_t each_of(const char* kernel, ops_elementwise_arguments_t* g
   return launch;
 }
 
-static graph_launch_t launch_each(const ops_machine_t* machine, const graph_operator_t* op,
-                                  const graph_memory_t* memory) {
+static graph_launch_t launch_each(const graph_operator_t* op, const graph_memory_t* memory) {
   ops_elementwise_arguments_t g = {
       .in = {memory->arena + op->in[0].place, memory->arena + op->in[1].place},
       .out = memory->arena + op->out.place,
@@ -190,8 +189,8 @@ static graph_launch_t launch_each(const ops_machine_t* machine, const graph_oper
   return each_of(op->kernel, &g);
 }
 
-static uint32_t launch_copies(const ops_machine_t* machine, const graph_operator_t* op,
-                              const graph_memory_t* memory, graph_launch_t* launches) {
+static uint32_t launch_copies(const graph_operator_t* op, const graph_memory_t* memory,
+                              graph_launch_t* launches) {
   for (uint32_t i = 0; i < op->copy_count; ++i) {
     const graph_copy_t* one = &op->copies[i];
     ops_elementwise_arguments_t g = {.in = {memory->arena + one->from},
@@ -331,12 +330,12 @@ uint32_t graph_launches(const ops_machine_t* machine, const graph_operator_t* op
     case GRAPH_SUM_GROUPS:
     case GRAPH_SUM_COLUMNS: return launch_sum(machine, op, memory, launches);
     case GRAPH_NORM_SUMS: return launch_norm_sums(machine, op, memory, launches);
-    case GRAPH_COPIES: return launch_copies(machine, op, memory, launches);
+    case GRAPH_COPIES: return launch_copies(op, memory, launches);
     case GRAPH_GATHER: return launch_gather(machine, op, memory, launches);
     case GRAPH_SCATTER: return launch_scatter(machine, op, memory, launches);
     case GRAPH_CHAIN: return launch_chain(machine, op, memory, launches);
     case GRAPH_MAP: *launches = launch_map(machine, op, memory); return 1;
     case GRAPH_ROWS: *launches = launch_rows(machine, op, memory); return 1;
-    default: *launches = launch_each(machine, op, memory); return 1;
+    default: *launches = launch_each(op, memory); return 1;
   }
 }

@@ -85,7 +85,8 @@ TEST_CASE("a load behind the word that its store's wavefront added to passes") {
 
 TEST_CASE("a load that waits for nothing is named with its store, line and queue") {
   Fixture f;
-  f.law.set_names({.place = [](uint64_t offset) { return "entry " + std::to_string(offset); }});
+  f.law.set_names(
+      {.place = [](uint64_t offset) { return "entry " + std::to_string(offset); }, .stage = {}});
   f.access(kProducer, kStore);
   f.add(kProducer, kWord);
   CHECK(
