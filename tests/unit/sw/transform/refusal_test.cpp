@@ -319,11 +319,12 @@ TEST_CASE("the tool says in one line why it refuses, with exit status 2") {
   const std::string kernels = STRETTO_BUILD_DIR "/sw/kernels/";
   stretto::test::Scratch scratch;
   for (const std::string& arguments :
-       {kernels + "ring.elf --form preempt", kernels + "gemm.elf --form other",
-        kernels + "gemm.elf", kernels + "gemm.elf --form slice --kernel none",
-        kernels + "none.elf --form slice", std::string("--form slice"),
-        kernels + "gemm.elf --form slice --kernel ''", kernels + "gemm.elf --form slice -o ''",
-        std::string("'' --form slice"),
+       {kernels + "jacobi.elf --form preempt",
+        kernels + "ring.elf --form preempt --kernel ring_reduce_scatter",
+        kernels + "gemm.elf --form other", kernels + "gemm.elf",
+        kernels + "gemm.elf --form slice --kernel none", kernels + "none.elf --form slice",
+        std::string("--form slice"), kernels + "gemm.elf --form slice --kernel ''",
+        kernels + "gemm.elf --form slice -o ''", std::string("'' --form slice"),
         kernels + "gemm.elf --form slice -o " + scratch.path + "/none/out.elf",
         kernels + "gemm.elf --form slice --isa none", scratch.path + " --form slice"}) {
     const auto finished = run_command(tool + arguments);
