@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiled GEMM for the tensor pipe, tiles of 128 x 128, 256 x 128 and, for the few rows of token
-// generation, 16 x 128; K step 32. One ELF for every mode of execution: what happens to the stores of C (kept, sent to a peer, added in memory) is
-// decided outside, by the range table and the update bit of the dispatch (T3-CFG-05).
+// Tiled GEMM for the tensor pipe, K step 32, tiles of 128 x 128, 256 x 128 and, for the few rows of
+// token generation, 16 x 128. One ELF for every mode of execution: what happens to the stores of C
+// (kept, sent to a peer, added in memory) is decided outside, by the range table and the update bit
+// of the dispatch (T3-CFG-05).
 //
 // Wavefront 0 runs the K loop (gemm.h). All wavefronts meet at the barrier, then
 // each converts and stores its own rows of the accumulator, clipped at the edges of C; a wavefront

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "tests/support/run_json.h"
+#include "tests/support/expectations.h"
 
 using namespace stretto::test;
 
@@ -83,47 +83,25 @@ TEST_CASE("every stage is sliced over all links, so that three of them take a th
 }
 
 TEST_CASE("a direct run has the same digest from RTL, models and lockstep, sleeping or not") {
-  const auto digest = [](const std::string& more) {
-    return run_correctly("t3/direct-small --mode direct " + more).text("digest");
-  };
-  const std::string rtl = digest("");
-  CHECK(digest("--impl all=model") == rtl);
-  CHECK(digest("--impl all=lockstep") == rtl);
-  CHECK(digest("--impl all=model --set sim.sleep=false") == rtl);
+  expect_same_digest("t3/direct-small --mode direct");
 }
 
 TEST_CASE("an update too few or twice and a Tracker that is not programmed are found out",
           "[T3-DIRECT-01]") {
-  const Scratch scratch;
-  const auto broken = [&](const std::string& more, const std::string& why) {
-    const Finished finished =
-        run_stretto("run t3/direct-small --data stamp --mode direct --impl all=model " + more +
-                    " --out " + scratch.path + "/r");
-    INFO(finished.output);
-    CHECK(finished.status == 1);
-    CHECK(finished.says(why));
-  };
-  broken("--set hbm.fault.drop_update=100", "wrong data: rank");
-  broken("--set hbm.fault.double_update=100", "wrong data: rank");
-  broken("--firmware " STRETTO_BUILD_DIR "/sw/firmware/main_no_tracker.elf",
-         "wavefront tiles triggered");
+  const std::string direct = "t3/direct-small --data stamp --mode direct --impl all=model ";
+  expect_found(direct + "--set hbm.fault.drop_update=100", "wrong data: rank");
+  expect_found(direct + "--set hbm.fault.double_update=100", "wrong data: rank");
+  expect_found(direct + "--firmware " STRETTO_BUILD_DIR "/sw/firmware/main_no_tracker.elf",
+               "wavefront tiles triggered");
 }
 
 TEST_CASE("what a direct reduce-scatter cannot do is refused in one line") {
-  const Scratch scratch;
-  const auto refused = [&](const std::string& arguments, const std::string& why) {
-    const Finished finished = run_stretto("run " + arguments + " --out " + scratch.path + "/r");
-    INFO(finished.output);
-    CHECK(finished.status == 2);
-    CHECK(finished.lines() == 1);
-    CHECK(finished.says(why));
-  };
-  refused("t3/direct --mode direct --set topology=ring", "need topology=fully_connected");
-  refused("t3/direct --mode direct --set gpus=17", "count 16 for tiles of 128 rows");
-  refused("t3/direct --mode direct --set gpus=9 --set software.tile_m=256",
-          "count 8 for tiles of 256 rows");
-  refused("t3/direct --mode direct --set topology=ring --set gpus=3 --set sim.mirror=true",
-          "cannot be mirrored");
-  refused("t3/direct --mode direct --set software.split_k=2 --set software.gemm=gemm_split",
-          "needs mode t3 or t3-mca");
+  expect_refused("t3/direct --mode direct --set topology=ring", "need topology=fully_connected");
+  expect_refused("t3/direct --mode direct --set gpus=17", "count 16 for tiles of 128 rows");
+  expect_refused("t3/direct --mode direct --set gpus=9 --set software.tile_m=256",
+                 "count 8 for tiles of 256 rows");
+  expect_refused("t3/direct --mode direct --set topology=ring --set gpus=3 --set sim.mirror=true",
+                 "cannot be mirrored");
+  expect_refused("t3/direct --mode direct --set software.split_k=2 --set software.gemm=gemm_split",
+                 "needs mode t3 or t3-mca");
 }

@@ -8,7 +8,7 @@
 // writes C, 3 N C and N C.
 #include <catch2/catch.hpp>
 
-#include "tests/support/run_json.h"
+#include "tests/support/expectations.h"
 
 using namespace stretto::test;
 
@@ -86,41 +86,22 @@ TEST_CASE("near-memory reduction and arbitration lower the contention of data pa
 }
 
 TEST_CASE("a run with follow-on operations has the same digest from RTL, models and lockstep") {
-  const auto digest = [](const std::string& more) {
-    return run_correctly("t3/follow-small --mode t3-mca " + more).text("digest");
-  };
-  const std::string rtl = digest("");
-  CHECK(digest("--impl all=model") == rtl);
-  CHECK(digest("--impl all=lockstep") == rtl);
-  CHECK(digest("--impl all=model --set sim.sleep=false") == rtl);
+  expect_same_digest("t3/follow-small --mode t3-mca");
 }
 
 TEST_CASE("an operand that is lost or applied twice is wrong data", "[T3-FOLLOW-01]") {
-  const Scratch scratch;
   // The reduction makes 4 updates an element at most; those behind its last are operands'.
   const std::string control = "t3/follow-small --impl all=model --mode t3 ";
-  const auto run = run_correctly(control);
-  const std::string last = std::to_string(run.number("statistics.gpu0.hbm.updates_applied"));
-  for (const std::string fault : {"drop", "double"}) {
-    const Finished finished = run_stretto("run " + control + "--set hbm.fault." + fault +
-                                          "_update=" + last + " --out " + scratch.path + "/r");
-    INFO(finished.output);
-    CHECK(finished.status == 1);
-    CHECK(finished.says("wrong data: rank"));
-  }
+  const std::string last =
+      std::to_string(run_correctly(control).number("statistics.gpu0.hbm.updates_applied"));
+  for (const std::string fault : {"drop", "double"})
+    expect_found(control + "--set hbm.fault." + fault + "_update=" + last, "wrong data: rank");
 }
 
 TEST_CASE("follow-on operations where there is no sum are refused in one line") {
-  const Scratch scratch;
-  const auto refused = [&](const std::string& arguments, const std::string& why) {
-    const Finished finished = run_stretto("run " + arguments + " --out " + scratch.path + "/r");
-    INFO(finished.output);
-    CHECK(finished.status == 2);
-    CHECK(finished.lines() == 1);
-    CHECK(finished.says(why));
-  };
-  refused("t3/small --mode rs --set sub_layer.follow_on=true", "needs a whole sub-layer");
-  refused("t3/aligned --mode t3 --set sub_layer.follow_on=true --set sim.mirror=true",
-          "cannot be mirrored");
-  refused("t3/direct-small --mode direct --set sub_layer.follow_on=true", "needs --data stamp");
+  expect_refused("t3/small --mode rs --set sub_layer.follow_on=true", "needs a whole sub-layer");
+  expect_refused("t3/aligned --mode t3 --set sub_layer.follow_on=true --set sim.mirror=true",
+                 "cannot be mirrored");
+  expect_refused("t3/direct-small --mode direct --set sub_layer.follow_on=true",
+                 "needs --data stamp");
 }

@@ -102,6 +102,7 @@ TEST_CASE("more row blocks than gates, GPUs without links and stamps are refused
           "needs 1028 gates, one a row block of 128, and a GPU has 1024");
   refused("m: 1024, n: 128, k: 64", "--set topology=ring", "need topology=fully_connected");
   refused("m: 1024, n: 128, k: 64", "--data stamp", "needs --data real");
+  refused("m: 1024, n: 128, k: 64", "--set software.split_k=2", "needs kind sub_layer");
   refused("m: 1024, n: 128, k: 64", "--set gpus=3", "which 3 GPUs cannot share evenly");
   refused("m: 1024, n: 128", "", "gathered_gemm needs k");
 }

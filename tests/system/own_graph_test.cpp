@@ -105,8 +105,9 @@ TEST_CASE(
   CHECK(after.at("simulated_of_predicted").to_number<double>() <= 1.1);
 }
 
-// Three products on 131,072 rows, the last one 3 columns wide: next to nothing for a pipe, but for latency. Predictions
-// of Kitsune are held to 0.8; this one has nothing that a profile does not know, so it is held to more, from both sides.
+// Three products on 131,072 rows, the last one 3 columns wide: next to nothing for a pipe, but for
+// latency. Predictions of Kitsune are held to 0.8; this one has nothing that a profile does not
+// know, so it is held to more, from both sides.
 TEST_CASE("what the second pass predicts is simulated, and sooner than the first pass's plan") {
   const Scratch scratch;
   const std::string graph = scratch.path + "/net.onnx";

@@ -8,7 +8,7 @@
 // two work-groups' shares to each of the others.
 #include <catch2/catch.hpp>
 
-#include "tests/support/run_json.h"
+#include "tests/support/expectations.h"
 
 using namespace stretto::test;
 
@@ -45,15 +45,8 @@ TEST_CASE("split-K from RTL, models and lockstep, by seven parts, with the arbit
 }
 
 TEST_CASE("what split-K cannot do is refused in one line") {
-  const Scratch scratch;
-  const auto refused = [&](const std::string& arguments, const std::string& why) {
-    const Finished finished = run_stretto("run " + arguments + " --out " + scratch.path + "/r");
-    INFO(finished.output);
-    CHECK(finished.status == 2);
-    CHECK(finished.says(why));
-  };
-  refused("t3/small-split-k --data real", "needs --data stamp");
-  refused("t3/small-split-k --set software.split_k=8", "more than 7, the K steps of 32");
-  refused("t3/small --mode sequential --set software.split_k=2", "needs mode t3 or t3-mca");
-  refused("t3/small-split-k --set software.gemm=gemm", "needs a kernel that splits K");
+  expect_refused("t3/small-split-k --data real", "needs --data stamp");
+  expect_refused("t3/small-split-k --set software.split_k=8", "more than 7, the K steps of 32");
+  expect_refused("t3/small --mode sequential --set software.split_k=2", "needs mode t3 or t3-mca");
+  expect_refused("t3/small-split-k --set software.gemm=gemm", "needs a kernel that splits K");
 }

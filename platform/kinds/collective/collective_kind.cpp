@@ -534,7 +534,7 @@ void CollectiveKind::check(const JobRequest& request) const {
                     std::to_string(gpus_per_thread) + " of " + std::to_string(request.ranks()) +
                     " GPUs; allowed are numbers that divide them");
   if (request.mode == "t3" && spec.hbm.updates == Updates::none)
-    throw UserError("hbm.updates=none: in mode t3 memory adds");
+    throw UserError("hbm.updates=none: in mode t3 memory adds: near_bank or controller");
   const std::vector<uint8_t> kernels = kernel_file(spec.software.collective);
   check_kernels(spec.software.collective, {"collective", "send_receive"});
   if (runtime_options(request, request.mode, named(op).all_pairs, kernels).lines_bytes != 0)

@@ -46,6 +46,10 @@ delivered_gemm_parameters_t parameters_of(const DeliveredGemmKind& kind, const J
 }
 
 void check_fits(const DeliveredGemmKind& kind, const JobRequest& request) {
+  if (request.spec.software.split_k != 1) {
+    throw UserError("software.split_k=" + std::to_string(request.spec.software.split_k) +
+                    " needs kind sub_layer: here memory does not add");
+  }
   const std::string who = request.subject() + ": does not fit: it ";
   delivered_gemm_parameters_t p = parameters_of(kind, request, 0);
   const uint64_t tiles_m = (uint64_t{p.m} + p.tile_m - 1) / p.tile_m;

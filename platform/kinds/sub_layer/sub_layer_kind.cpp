@@ -181,7 +181,7 @@ void check_machine(const JobRequest& request) {
   const MachineSpec& spec = request.spec;
   const std::string& mode = request.mode;
   if (spec.hbm.updates == Updates::none && (is_fused(mode_of(mode)) || mode == "rs-nmc"))
-    throw UserError("hbm.updates=none: in mode " + mode + " memory adds");
+    throw UserError("hbm.updates=none: in mode " + mode + " memory adds: near_bank or controller");
   if (!spec.gpu.tile_values &&
       (request.data == DataMode::real || mode == "sequential" || mode == "rs")) {
     throw UserError(

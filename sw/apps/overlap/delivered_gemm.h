@@ -20,7 +20,10 @@
 // clang-format on
 //
 // next: sequentially a DMA copy; mode t3 maps all of C remotely, and the previous rank's arrives in
-// its place (T3-DPPP-01). In all modes t3 the Tracker counts what arrives, one store an element; a collective wait ends when all has.
+// its place (T3-DPPP-01).
+//
+// In all modes t3 the Tracker counts what arrives, one store an element; a collective wait ends when
+// all has.
 // Of an all-to-all each chunk is a launch of its own, taken in turn (ring_gemm_rs.h). Before time 0
 // the platform puts the contents of A and B where delivered_gemm_plan says.
 #ifndef STRETTO_SW_APPS_OVERLAP_DELIVERED_GEMM_H_

@@ -90,7 +90,8 @@ void halo(void) {
   __builtin_unreachable();
 }
 
-// A lock at PE 0, which takes it, too, keeps two words equal: words[0] tickets, [1] who is served, [2] and [3] what is guarded.
+// A lock at PE 0, which takes it, too, keeps two words equal: words[0] tickets, [1] who is served,
+// [2] and [3] what is guarded.
 void ticket_lock(void) {
   const shmem_five_arguments_t* g = ARGUMENTS;
   shmem_ctx_t ctx;
