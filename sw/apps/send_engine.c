@@ -29,6 +29,8 @@ static uint64_t take(engine_t* e) {
   const stretto_host_ops_t* ops = &e->client->ops;
   const uint64_t request = send_engine_load(ops, slot_of(e, e->head));
   if (request == 0) return 0;
+  if (e->setup->found_ns != NULL)
+    e->setup->found_ns[e->head % STRETTO_SEND_RING_DEPTH] = ops->now_ns(ops->context);
   ops->store(ops->context, slot_of(e, e->head), 0);
   ++e->head;
   return request;

@@ -31,6 +31,8 @@ typedef struct send_engine_setup {
   uint64_t sc;       // Array of send flags, in the GPU.
   uint64_t rc[STRETTO_SEND_CONNECTIONS];  // Arrays of receive flags, at the peers.
   send_engine_buffer_t buffer[STRETTO_SEND_BUFFERS];
+  // STRETTO_SEND_RING_DEPTH of them, by slot: when the engine last found a request there. Null: not noted.
+  uint64_t* found_ns;
 } send_engine_setup_t;
 
 typedef struct send_engine_counts {

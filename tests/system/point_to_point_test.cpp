@@ -76,6 +76,20 @@ TEST_CASE("a rate ends when the receiver has everything") {
   CHECK(all.back().rate > 0.85 * 15.754 * 128 / 152);
 }
 
+// Two hops of PCIe, the switch and the root complex, and the thread looks every 100 ns.
+TEST_CASE("a request's way to the software engine is that of a store to the host", "[GD-SW-01]") {
+  const auto way_us = [](unsigned hop_ns) {
+    const auto root =
+        run("min_bytes: 1024, max_bytes: 1024, messages: 2, total_bytes: 4096, rounds: 4",
+            "--mode g-drv-s --machine v100-pcie --set gpus=2 --set pcie.latency_ns=" +
+                std::to_string(hop_ns));
+    return root.at("job.messages").as_array().at(0).at("request_us").to_number<double>();
+  };
+  const double near = way_us(325), far = way_us(1325);
+  CHECK(near > 2 * 0.325 + 0.15 + 0.15);
+  CHECK(far - near == Approx(2 * 1.0).margin(0.2));
+}
+
 TEST_CASE("nothing but data and the flags that were asked for goes to a receiver", "[GD-DMA-05]") {
   const auto root =
       run("min_bytes: 4096, max_bytes: 4096, messages: 16, total_bytes: 65536, rounds: 2",

@@ -232,6 +232,9 @@ class PointToPoint final : public Job {
     const double hops = parameters_[0].rounds * (parameters_[0].engine == P2P_C_DRV ? 1.0 : 2.0);
     return static_cast<double>(results_[0].latency_ns[size]) / hops / 1000;
   }
+  double request_us(uint32_t size) const {
+    return static_cast<double>(results_[0].request_ns[size]) / 1000;
+  }
   double part_us(uint32_t size, unsigned part) const {
     return static_cast<double>(results_[0].parts_ns[size][part]) / parameters_[0].rounds / 1000;
   }
@@ -246,9 +249,10 @@ class PointToPoint final : public Job {
 
 std::string PointToPoint::table() const {
   const p2p_parameters_t& p = parameters_[0];
-  const bool driven = p.engine == P2P_C_DRV;
+  const bool driven = p.engine == P2P_C_DRV, asks = p.engine == P2P_G_DRV_S;
   char line[256];
   std::string text = "         bytes  messages   rate GB/s  latency us";
+  if (asks) text += "  request us";
   for (unsigned part = 0; driven && part < P2P_PARTS; ++part) {
     std::snprintf(line, sizeof line, " %14s", kParts[part]);
     text += line;
@@ -258,6 +262,7 @@ std::string PointToPoint::table() const {
     std::snprintf(line, sizeof line, "%14llu  %8u  ", static_cast<unsigned long long>(p.bytes[i]),
                   driven ? 1 : p.messages[i]);
     text += line + figure(rate_gb_s(i), 10) + figure(latency_us(i), 12);
+    if (asks) text += figure(request_us(i), 12);
     for (unsigned part = 0; driven && part < P2P_PARTS; ++part)
       text += figure(part_us(i, part), 15);
     text += "\n";
@@ -273,6 +278,7 @@ json::object PointToPoint::details() const {
     json::object row{{"bytes", p.bytes[i]}, {"messages", p.messages[i]}};
     if (rate_gb_s(i) > 0) row["rate_gb_s"] = rate_gb_s(i);
     if (latency_us(i) > 0) row["latency_us"] = latency_us(i);
+    if (request_us(i) > 0) row["request_us"] = request_us(i);
     if (p.engine == P2P_C_DRV) {
       json::object parts;
       for (unsigned part = 0; part < P2P_PARTS; ++part) parts[kParts[part]] = part_us(i, part);

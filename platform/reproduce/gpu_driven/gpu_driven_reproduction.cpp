@@ -225,6 +225,7 @@ class GpuDriven {
       // Neither is there if it was not measured.
       if (const auto rate = value.find("rate_gb_s")) row.rate = rate->number();
       if (const auto latency = value.find("latency_us")) row.latency = latency->number();
+      if (const auto request = value.find("request_us")) row.request = request->number();
       if (const auto parts = value.find("parts_us")) {
         for (const auto& [name, us] : parts->members()) row.parts[name] = us.number();
       }

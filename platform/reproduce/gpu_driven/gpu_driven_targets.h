@@ -18,6 +18,7 @@ struct MessageRow {
   uint64_t bytes = 0;
   double rate = 0;                      // GB/s.
   double latency = 0;                   // us one way; 0 = not measured.
+  double request = 0;                   // us from the kernel to the engine of g-drv-s; likewise.
   std::map<std::string, double> parts;  // us, by name; c-drv.
 };
 

@@ -101,6 +101,7 @@ static uint64_t replica_of(const p2p_rank_t* g) { return g->words + P2P_REPLICA;
 static void set_up_engine(p2p_rank_t* g) {
   send_engine_setup_t* setup = &g->shared->engine[g->p->rank];
   setup->ring = g->window;
+  setup->found_ns = g->shared->found_ns[g->p->rank];
   setup->account = P2P_ACCOUNT_PUT;
   setup->stop = p2p_host_word(g->p, P2P_WORD_STOP + g->p->rank);
   setup->replica = replica_of(g);
@@ -367,10 +368,15 @@ static stretto_status_t send_latency(p2p_rank_t* g, uint32_t size) {
   }
   TRY(launch_messages(g, &g->ping_pong, &arguments));
   if (g->p->rank == 1) TRY(meet(g));
+  const uint64_t first = g->sent;
   g->sent += g->p->rounds;
   g->received += g->p->rounds;
   TRY(read_stamps(g, 0, 2, ns));
-  if (g->p->rank == 0) g->result->latency_ns[size] = ns[1] - ns[0];
+  if (g->p->rank == 0) {
+    g->result->latency_ns[size] = ns[1] - ns[0];
+    if (g->p->engine == P2P_G_DRV_S)
+      g->result->request_ns[size] = g->shared->found_ns[0][first % STRETTO_SEND_RING_DEPTH] - ns[0];
+  }
   return meet(g);
 }
 

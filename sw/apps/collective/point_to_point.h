@@ -79,6 +79,8 @@ typedef struct p2p_parameters {
 typedef struct p2p_result {
   uint64_t rate_ns[P2P_MAX_SIZES];     // All messages of the rate; 0 = not measured.
   uint64_t latency_ns[P2P_MAX_SIZES];  // `rounds` messages (c-drv) or round trips.
+  // g-drv-s: of the first of these, from the kernel that sends to the engine that finds the request.
+  uint64_t request_ns[P2P_MAX_SIZES];
   // c-drv, sum over `rounds` of each size: event trigger on the GPU, wait of the communication
   // stream, polling gap, mutex, launch (Table I). The copy itself lies between the second and
   // third.

@@ -43,6 +43,7 @@ typedef struct p2p_times {
 struct p2p_shared {
   stretto_ring_export_t exported[2];
   send_engine_setup_t engine[2];
+  uint64_t found_ns[2][STRETTO_SEND_RING_DEPTH];  // Of the engines.
   uint64_t arrived_ns;  // At rank 1, the last message of the current rate.
   uint64_t messages;    // c-drv: number of the current one.
   p2p_times_t times;
