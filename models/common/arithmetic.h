@@ -7,8 +7,8 @@
 // NaN of the format (0x7E00, 0x7FC0, 0x7FC00000), since which operand's payload survives depends on
 // the compiler. FP16 and BF16 sums and products go through float32: its 24-bit significand holds
 // twice that of FP16 plus two bits (24 >= 2 * 11 + 2), so rounding twice equals rounding once
-// (Figueroa, "When is double rounding innocuous?"). Products of BF16 below 2^-126 are the exception. Loops are branch-free over arrays so that the compiler vectorises
-// them.
+// (Figueroa, "When is double rounding innocuous?"). Products of BF16 below 2^-126 are the exception.
+// Loops are branch-free over arrays so that the compiler vectorises them.
 #ifndef STRETTO_MODELS_COMMON_ARITHMETIC_H_
 #define STRETTO_MODELS_COMMON_ARITHMETIC_H_
 

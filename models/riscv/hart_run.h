@@ -528,6 +528,7 @@ yield_at_target:
   goto stop;
 
 fetch_pending:
+  __attribute__((unused));  // Of ports whose fetches take no time.
   pc_ = block->pc;
   pending_ = {};
   pending_.kind = PendingAccess::Kind::kFetch;

@@ -195,9 +195,10 @@ uint64_t fused_reads(const graph_fused_t& fused) {
 }
 
 uint64_t fused_most_reads(const graph_fused_t& fused) {
-  if (fused.op.form != GRAPH_PRODUCT) return fused_reads(fused);
   const fused_product_t& product = fused.op.chain.product[0];
-  const uint64_t columns = (product.n + fused.op.choice.tile_n - 1) / fused.op.choice.tile_n;
+  const uint64_t columns = fused.op.form == GRAPH_PRODUCT
+                               ? (product.n + fused.op.choice.tile_n - 1) / fused.op.choice.tile_n
+                               : fused.op.chain.blocks;
   const uint64_t rows = kElementBytes * fused.op.chain.rows * product.k;
   return fused_reads(fused) + (columns - 1) * rows;
 }

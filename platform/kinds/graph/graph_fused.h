@@ -16,8 +16,9 @@ void read_fused(const PlanEntry& groups, GraphPlan& plan);
 uint64_t fused_reads(const graph_fused_t& fused);
 uint64_t fused_weights(const graph_fused_t& fused);
 uint64_t fused_writes(const graph_fused_t& fused);
-// And what it reads at most while its weights stay in the L2: work-groups of the library's products share rows of tiles,
-// through the L2 if they are close together in time. A row of tiles may come once for each of them.
+// And what it reads at most while its weights stay in the L2: work-groups of the library's products, and of a product
+// that is cut into blocks of columns, share rows of tiles, through the L2 if they are close together in time. A row of
+// tiles may come once for each of them. REQUIRES: its kernel is chosen.
 uint64_t fused_most_reads(const graph_fused_t& fused);
 
 // How many kernels and operators that is, and which groups of the plan are no kernel as a whole, and why.

@@ -21,10 +21,9 @@ constexpr uint64_t kSecondClientBytes = uint64_t{4} << 20;
 void choose_fused(const std::string& who, GraphPlan& plan, size_t number, graph_parameters_t& p) {
   graph_fused_t& fused = plan.fused[number];
   uint64_t partial_bytes = 0, flag_bytes = 0;
-  fused_arguments_t chain = fused.op.chain;
   ops_vector_launch_t launch;
   const bool is_chain = fused.op.form == GRAPH_CHAIN;
-  if (is_chain ? fused_plan(&p.machine, &chain, &launch) == 0
+  if (is_chain ? fused_plan(&p.machine, &fused.op.chain, &launch) == 0
                : graph_choose(&p.machine, &fused.op, 1, 0, &partial_bytes, &flag_bytes) == 0)
     throw UserError(fmt::format("{}: a unit of this machine has no room for the fused kernel of {}",
                                 who, plan.outputs[fused.first_op]));

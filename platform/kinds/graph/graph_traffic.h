@@ -48,7 +48,7 @@ class GraphTraffic {
   // And that it writes: results that leave, each once. What is still dirty in the L2 counts. Likewise.
   void check_writes(CheckReport& report) const;
   // What a fused kernel reads and writes, likewise: operands from outside, each once, but what an operator before has
-  // left in the L2, and rows of tiles that work-groups of the library share (fused_most_reads()); results that leave.
+  // left in the L2, and rows of tiles that work-groups share (fused_most_reads()); results that leave.
   void check_fused(uint64_t l2_bytes, CheckReport& report) const;
 
  private:

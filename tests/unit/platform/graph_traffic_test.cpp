@@ -111,8 +111,8 @@ TEST_CASE("weights that stay nowhere may come again with each tile, others come 
   CHECK(checked(plan(), again + 2 * kIn, kOut, 0, {uint64_t{1} << 26, 0, {false}}).mismatches == 1);
 }
 
-// One product of the library of 10,000 rows, 64 columns in, 256 out: tiles of 128 columns make two of a row of tiles.
-TEST_CASE("rows that work-groups of the library share may come once for each, and no more often") {
+// One product of 10,000 rows, 64 columns in, 256 out: tiles or blocks of 128 columns make two of a row of tiles.
+TEST_CASE("rows that work-groups share may come once for each, and no more often") {
   constexpr uint64_t kWeight = 64 * 256 * 2, kResult = 10000 * 256 * 2;
   const auto wrong = [](uint32_t tile_n, graph_form_t form, uint64_t read) {
     GraphPlan plan;
@@ -122,6 +122,7 @@ TEST_CASE("rows that work-groups of the library share may come once for each, an
     fused.op.form = form;
     fused.op.choice.tile_n = tile_n;
     fused.op.chain.rows = 10000;
+    fused.op.chain.blocks = 256 / tile_n;
     fused.op.chain.products = 1;
     fused.op.chain.keep = GRAPH_NOWHERE;
     fused.op.chain.product[0].k = 64;
@@ -144,7 +145,9 @@ TEST_CASE("rows that work-groups of the library share may come once for each, an
   CHECK(wrong(128, GRAPH_PRODUCT, 2 * kIn + kWeight) == 0);
   CHECK(wrong(128, GRAPH_PRODUCT, 3 * kIn + kWeight) == 1);
   CHECK(wrong(256, GRAPH_PRODUCT, 2 * kIn + kWeight) == 1);
-  CHECK(wrong(128, GRAPH_CHAIN, 2 * kIn + kWeight) == 1);
+  CHECK(wrong(128, GRAPH_CHAIN, 2 * kIn + kWeight) == 0);
+  CHECK(wrong(128, GRAPH_CHAIN, 3 * kIn + kWeight) == 1);
+  CHECK(wrong(256, GRAPH_CHAIN, 2 * kIn + kWeight) == 1);
   CHECK(wrong(128, GRAPH_PRODUCT, (kIn + kWeight) / 2) == 1);
 }
 
