@@ -5,7 +5,8 @@
 // closes with all laws, a violated one fails the run. Digest: SHA-256 over the ordered
 // architectural events of a partition and its written memory. Progress: bytes moved on a link or by
 // the DMA engine, a tile loaded or stored, a work-group retired; never an instruction and never the
-// answer to a poll. A run without it is a deadlock, and waiting_on() says who waits for whom.
+// answer to a poll. A run without it is a deadlock, and waiting_on() says who waits for whom. Who
+// asks over the network moves bytes with each try, so there `polls` and `moved` tell one from work.
 #ifndef STRETTO_MODELS_COMMON_COMPONENT_H_
 #define STRETTO_MODELS_COMMON_COMPONENT_H_
 
@@ -132,6 +133,13 @@ struct PartitionServices {
   uint64_t progress = 0;       // Incremented on progress (see above).
   uint64_t windows = 0;  // Begun so far: after other partitions ran on this core, caches are cold.
   uint8_t gpu = 0;
+  uint64_t moved = 0;  // Of progress, bytes on links, which polls over the network move, too.
+  uint64_t polls = 0;  // Operations of a NIC that brought nothing new: no progress.
+
+  void count_moved(uint64_t bytes) {
+    progress += bytes;
+    moved += bytes;
+  }
 };
 
 class Component {

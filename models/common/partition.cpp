@@ -402,16 +402,32 @@ bool Conductor::check_end() {
 
   // Simulated time, whatever the window; but where nobody did anything for long, somebody slept.
   constexpr Time kLongestStep = 50 * kMicrosecond;
-  const Time step = std::min(systemc_now() - checked_at_, kLongestStep);
+  const Time step = computing_ != 0 ? 0 : std::min(systemc_now() - checked_at_, kLongestStep);
   checked_at_ = systemc_now();
-  const uint64_t now = progress();
-  if (now != last_progress_) {
-    last_progress_ = now;
-    without_progress_ = 0;
-    return false;
+  nothing_moves_.look(progress(), step);
+  return beyond_limit(nothing_moves_.time) || only_polls(step);
+}
+
+bool Conductor::only_polls(Time step) {
+  constexpr uint64_t kMany = 16;
+  constexpr Time kPollLimit = 4;  // They may be what somebody measures.
+  const Time limit = kPollLimit * spec_.progress_limit_us * kMicrosecond;
+  uint64_t news = 0, polls = 0;
+  for (const Partition* partition : partitions_) {
+    news += partition->services_.progress - partition->services_.moved;
+    polls += partition->services_.polls;
   }
-  without_progress_ += step;
-  return beyond_limit(without_progress_);
+  nothing_new_.look(news, step);
+  nobody_polls_.look(polls, step);
+  // Polls that have stopped are over: whoever waits then moves nothing.
+  if (nobody_polls_.time > limit / kPollLimit) nothing_new_.time = 0;
+  if (nothing_new_.time == 0) polls_before_ = polls;
+  const uint64_t vain = polls - polls_before_;
+  if (limit == 0 || nothing_new_.time < limit || vain < kMany || finishing_) return false;
+  error_ = std::make_exception_ptr(CheckError(
+      deadlock_report("in " + in_nanoseconds(limit) + " nothing but " + std::to_string(vain) +
+                      " polls over the network that bring nothing new")));
+  return true;
 }
 
 uint64_t Conductor::progress() const {

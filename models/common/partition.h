@@ -25,7 +25,9 @@
 //  4 The run ends when (a) finish() was called and all calendars have run empty, at most
 //    `drain_limit` later; (b) a partition called finish() and that time has passed; (c) a stop
 //    was requested; (d) nothing can happen any more or nothing moves for `progress_limit`: then
-//    run() throws CheckError with everybody's waiting_on().
+//    run() throws CheckError with everybody's waiting_on(). So it does if for four times as long
+//    polls over the network go on and nothing but bytes on links moves. Time in which a host program
+//    computes or sleeps for long counts for neither: it ends.
 #ifndef STRETTO_MODELS_COMMON_PARTITION_H_
 #define STRETTO_MODELS_COMMON_PARTITION_H_
 
@@ -62,9 +64,9 @@ inline void describe(ConductorSpec& spec, ParameterSet& set) {
       "window_ns", spec.window_ns, 0, 1'000'000,
       "Simulated time a partition runs ahead, at most the smallest link latency, and a GPU ahead "
       "of switches, at most its link's latency (0 = these); changes no result.");
-  set.number(
-      "progress_limit_us", spec.progress_limit_us, 0, 1'000'000'000,
-      "Busy simulated time without progress after which the run counts as deadlocked; 0 = never.");
+  set.number("progress_limit_us", spec.progress_limit_us, 0, 1'000'000'000,
+             "Busy simulated time without progress after which the run counts as deadlocked; of "
+             "polls over the network alone four times as long; 0 = never.");
   set.number("drain_limit_us", spec.drain_limit_us, 1, 1'000'000,
              "Simulated time the machine gets to fall quiet after the host program has ended.");
 }
@@ -184,6 +186,8 @@ class Conductor final : public sc_core::sc_module {
   // A host program has computed for `time` since progress() last changed: beyond the limit the run
   // counts as deadlocked.
   void spent_without_progress(Time time);
+  // A host program begins (1) or ends (-1) to compute or to sleep for long.
+  void computes(int change) { computing_ += change; }
   // Looked at once a window; set by a signal handler or a timer.
   void watch_stop(const std::atomic<bool>& flag) { stop_ = &flag; }
 
@@ -215,6 +219,7 @@ class Conductor final : public sc_core::sc_module {
   bool must_stop();
   bool check_end();  // True: the run is over.
   bool beyond_limit(Time without_progress);
+  bool only_polls(Time step);
   void take_finish();
   void settle();
   std::string deadlock_report(const std::string& cause) const;
@@ -245,8 +250,20 @@ class Conductor final : public sc_core::sc_module {
   Time asked_at_ = 0;  // When the host finished.
   int status_ = 0;
   uint64_t windows_ = 0;
-  uint64_t last_progress_ = 0;
-  Time without_progress_ = 0;
+  // How long a count has been what it is.
+  struct Standstill {
+    uint64_t count = 0;
+    Time time = 0;
+    void look(uint64_t now, Time step) {
+      time = now == count ? time + step : 0;
+      count = now;
+    }
+  };
+  Standstill nothing_moves_;
+  Standstill nothing_new_;     // Progress but for bytes on links.
+  Standstill nobody_polls_;    // Over the network.
+  uint64_t polls_before_ = 0;  // When something new was there last.
+  int computing_ = 0;          // Host programs.
   Time checked_at_ = 0;
 };
 

@@ -109,7 +109,7 @@ void LinkPort::transmit() {
   counters_.reads_sent += packet.is_read_request();
   counters_.bytes_sent += bytes;
   if (packet.address >> STRETTO_NODE_SHIFT == STRETTO_NODE_HOST) counters_.host_bytes_sent += bytes;
-  if (!is_load_of_host(packet)) services_.progress += bytes;
+  if (!is_load_of_host(packet)) services_.count_moved(bytes);
   if (services_.digest != nullptr)
     services_.digest->event(left, kEventSent, packet.address, bytes << 8 | index_);
   if (services_.trace != nullptr) {
@@ -232,7 +232,7 @@ void LinkPort::issue(uint64_t number) {
 void LinkPort::count_written(const Packet& packet, uint64_t bytes) {
   counters_.bytes_written += bytes;
   if (packet.operation == Operation::update) counters_.updates_written += bytes;
-  services_.progress += bytes;
+  services_.count_moved(bytes);
 }
 
 void LinkPort::row_admitted(uint64_t number) {

@@ -118,7 +118,7 @@ void Switch::transmit(Port& in, Port& out) {
   const auto [begin, end] = out.wire.send(now, packet);
   ++out.counters.packets_out;
   out.counters.bytes_out += bytes;
-  if (!is_load_of_host(packet)) services_.progress += bytes;
+  if (!is_load_of_host(packet)) services_.count_moved(bytes);
   if (services_.digest != nullptr)
     services_.digest->event(end, kEventSent, packet.address, bytes << 8 | out.index);
   packet.destination = out.spec.peer_node;

@@ -144,8 +144,8 @@ class HostCore final : public sc_core::sc_module {
   uint64_t load(uint64_t address);
   // Copies bytes out of host memory, at the CPU time of a write of as many.
   void read(uint64_t address, void* data, uint64_t bytes);
-  // Computes for so long.
-  void charge_ns(uint64_t nanoseconds) { charge(nanoseconds * kNanosecond); }
+  // Computes, or sleeps, for so long.
+  void charge_ns(uint64_t nanoseconds);
   void charge(Time time);
   Time now() const;
 

@@ -27,6 +27,10 @@ struct NicMoment {
       0;  // Of the packet in the queue pair; acknowledgements: of the last one that they answer.
   uint64_t id = 0;  // Of the work entry.
   Time at = 0;
+  // End: the operation polls, it has brought once more what the last one from there had.
+  bool polls = false;
+  uint8_t opcode = 0, peer = 0;  // Peer: node of the other NIC.
+  uint64_t address = 0, value = 0;
 };
 
 // Called inside the partition of the NIC; datagrams and refusals are left out.

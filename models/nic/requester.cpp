@@ -11,6 +11,7 @@ namespace stretto {
 namespace {
 
 constexpr uint32_t kMaxLength = 1u << 30;
+constexpr uint32_t kWordBytes = 8;
 constexpr uint8_t kFlags = STRETTO_NIC_SIGNALED | STRETTO_NIC_FENCE | STRETTO_NIC_INLINE;
 constexpr uint32_t kEventEnd = 0x70;  // Digest kind.
 
@@ -20,6 +21,10 @@ bool is_atomic(const stretto_nic_work_entry_t& entry) {
 // Its answer brings something.
 bool is_read(const stretto_nic_work_entry_t& entry) {
   return entry.opcode == STRETTO_NIC_GET || is_atomic(entry);
+}
+bool changes_nothing(const stretto_nic_work_entry_t& entry, uint64_t before) {
+  if (entry.opcode == STRETTO_NIC_FETCH_ADD) return entry.operand == 0;
+  return before != entry.compare || entry.operand == before;
 }
 bool is_inline(const stretto_nic_work_entry_t& entry) {
   return (entry.flags & STRETTO_NIC_INLINE) != 0;
@@ -303,6 +308,11 @@ void Requester::on_get_answer(NicMessage&& message, OnTaken taken) {
   const uint64_t to = entry.local_address + offset;
   const uint64_t last_byte = to + message.data.size() - 1;
   context_.counters.bytes_placed += message.data.size();
+  if (entry.length <= kWordBytes) {
+    std::memcpy(&operation->word, message.data.data(), message.data.size());
+  } else {
+    ++context_.services.progress;
+  }
   context_.regions.use(*region);
   context_.bus.write(BusUse::data, to, std::move(message.data),
                      [this, taken = std::move(taken), region = *region](bool) {
@@ -378,6 +388,18 @@ void Requester::finish() {
   }
 }
 
+bool Requester::polls(const Operation& operation) {
+  constexpr size_t kWords = 4'096;
+  const stretto_nic_work_entry_t& entry = operation.entry;
+  if (operation.status != STRETTO_NIC_OK || !is_read(entry) || entry.length > kWordBytes)
+    return false;
+  if (is_atomic(entry) && !changes_nothing(entry, operation.value)) return false;
+  const uint64_t brought = is_atomic(entry) ? operation.value : operation.word;
+  if (words_.size() == kWords) words_.clear();  // What was forgotten is new once more.
+  const auto [word, is_new] = words_.try_emplace(entry.remote_address, brought);
+  return !is_new && std::exchange(word->second, brought) == brought;
+}
+
 void Requester::end(const Operation& operation) {
   NicCounters& counters = context_.counters;
   const stretto_nic_work_entry_t& entry = operation.entry;
@@ -387,11 +409,17 @@ void Requester::end(const Operation& operation) {
   counters.failed += !ok;
   counters.atomics_ended += ok && is_atomic(entry);
   if (!is_atomic(entry) && pair_.config.number != 0) counters.ended_bytes += bytes;
-  ++context_.services.progress;
+  const bool vain = polls(operation);
+  ++(vain ? context_.services.polls : context_.services.progress);
   context_.tell({.event = NicMoment::Event::end,
                  .node = context_.node,
                  .pair = pair_.config.number,
-                 .id = entry.id});
+                 .id = entry.id,
+                 .polls = vain,
+                 .opcode = entry.opcode,
+                 .peer = pair_.config.peer_node,
+                 .address = entry.remote_address,
+                 .value = is_atomic(entry) ? operation.value : operation.word});
   if (context_.services.digest != nullptr) {
     context_.services.digest->event(context_.now(), kEventEnd, entry.id,
                                     uint64_t{operation.status} << 16 | pair_.config.number);

@@ -17,6 +17,7 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "models/nic/nic_context.h"
@@ -56,6 +57,7 @@ class Requester final : public PacketSource {
     bool begun = false;
     bool done = false;
     uint64_t value = 0;
+    uint64_t word = 0;  // What a get of at most 8 bytes has brought.
   };
 
   void accept(const stretto_nic_work_entry_t& entry);
@@ -73,6 +75,8 @@ class Requester final : public PacketSource {
   void end_placed(Operation& operation, uint64_t last_byte);
   void finish();
   void end(const Operation& operation);
+  // It asks, and has been told what it was told before: no progress of the run (component.h).
+  bool polls(const Operation& operation);
   void go_back(uint32_t number);
   void progress();
   void arm();
@@ -83,11 +87,12 @@ class Requester final : public PacketSource {
   QueuePairStatus& pair_;
   WorkRing ring_;
   std::deque<Operation> operations_;
-  uint32_t serial_ = 0;       // Of operations_.front().
-  uint32_t next_number_ = 0;  // Of packets.
-  uint32_t sent_up_to_ = 0;   // What is below was sent before.
-  uint32_t incarnation_ = 0;  // Of the pair.
-  uint32_t tries_ = 0;        // Time-outs in a row.
+  std::unordered_map<uint64_t, uint64_t> words_;  // By address: what was brought from there.
+  uint32_t serial_ = 0;                           // Of operations_.front().
+  uint32_t next_number_ = 0;                      // Of packets.
+  uint32_t sent_up_to_ = 0;                       // What is below was sent before.
+  uint32_t incarnation_ = 0;                      // Of the pair.
+  uint32_t tries_ = 0;                            // Time-outs in a row.
   Time deadline_ = 0;
   bool armed_ = false;
   bool gap_ = false;  // An answer of a get was missed, and asked for again.

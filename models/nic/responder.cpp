@@ -266,6 +266,7 @@ void Responder::execute(const NicMessage& message) {
 void Responder::place(uint64_t address, uint32_t region, BusMaster::Bytes&& data, OnTaken taken) {
   const uint64_t bytes = data.size();
   context_.counters.bytes_placed += bytes;
+  ++context_.services.progress;
   if (context_.services.digest != nullptr)
     context_.services.digest->event(context_.now(), kEventPlaced, address, bytes);
   const uint8_t node = static_cast<uint8_t>(address >> STRETTO_NODE_SHIFT);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "models/common/error.h"
+#include "sw/include/formats/shmem_queue.h"
 
 namespace stretto {
 
@@ -14,13 +15,28 @@ namespace {
 constexpr uint64_t kWords = 4096;  // In the job's host memory, behind those of the driver.
 static_assert(STRETTO_HOST_JOB_WORDS * 8 <= kWords);
 
+const char* poll_name(uint8_t opcode) {
+  return opcode == STRETTO_NIC_GET         ? "get"
+         : opcode == STRETTO_NIC_FETCH_ADD ? "atomic"
+                                           : "compare-and-swap";
+}
+
 }  // namespace
 
 ServersJob::ServersJob(const JobRequest& request, Memories memories)
-    : Job(request, std::move(memories)), plans_(servers()), begun_(servers()) {}
+    : Job(request, std::move(memories)), plans_(servers()), begun_(servers()), polls_(servers()) {}
 
 void ServersJob::on_nic(uint32_t server, const NicMoment& moment) {
-  if (moment.event != NicMoment::Event::entry || moment.pair < kFirstServicePair) return;
+  if (moment.pair < kFirstServicePair) return;
+  if (moment.polls) {
+    constexpr size_t kMost = 4'096;
+    if (polls_[server].size() == kMost) polls_[server].clear();
+    Poll& poll = polls_[server][{STRETTO_SHMEM_ID_QUEUE(moment.id), moment.address}];
+    const bool same = poll.opcode == moment.opcode && poll.value == moment.value;
+    poll = {moment.opcode, moment.peer - uint32_t{STRETTO_NODE_NIC}, moment.value,
+            same ? poll.times + 1 : 1, moment.at};
+  }
+  if (moment.event != NicMoment::Event::entry) return;
   ++begun_[server].operations;
   // A put and its signal have one id, and differ in what ends the entry.
   begun_[server].ids.insert({moment.pair, moment.id});
@@ -32,6 +48,17 @@ std::vector<std::string> ServersJob::waiting_on() const {
     if (const uint64_t heap = heap_of(server); heap != 0)
       lines.push_back(fmt::format("PE {} is gpu{}, its heap begins at {:#x}", server,
                                   request_.share.gpus[rank_of(server)], heap));
+  Time last = 0;
+  for (const auto& polls : polls_)
+    for (const auto& [key, poll] : polls) last = std::max(last, poll.last);
+  constexpr Time kGoesOn = 1'000 * kMicrosecond;
+  constexpr uint64_t kMany = 16;
+  for (uint32_t server = 0; server < servers(); ++server)
+    for (const auto& [key, poll] : polls_[server])
+      if (poll.times >= kMany && last - poll.last < kGoesOn)
+        lines.push_back(fmt::format(
+            "PE {} work-group {}: {} of PE {} at {:#x} has brought {:#x} {} times", server,
+            key.first, poll_name(poll.opcode), poll.pe, key.second, poll.value, poll.times));
   return lines;
 }
 

@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -26,7 +27,8 @@ class ServersJob : public Job, public NicWatcher {
   std::vector<Account> accounts() const override { return {}; }
   std::vector<PhaseRule> phases() const override { return {}; }
   void on_nic(uint32_t server, const NicMoment& moment) override;
-  // Where each PE's heap lies, so that addresses that somebody waits for can be told apart.
+  // Where each PE's heap lies, so that addresses that somebody waits for can be told apart, and who
+  // asks others again and again.
   std::vector<std::string> waiting_on() const override;
 
  protected:
@@ -72,6 +74,16 @@ class ServersJob : public Job, public NicWatcher {
     std::unordered_set<std::pair<uint16_t, uint64_t>, Hash> ids;  // By queue pair.
   };
   std::vector<Begun> begun_;  // For the service, by server.
+  // What a work-group asks another PE for, and is told the same.
+  struct Poll {
+    uint8_t opcode = 0;
+    uint32_t pe = 0;
+    uint64_t value = 0;
+    uint64_t times = 0;
+    Time last = 0;
+  };
+  // By server; there by work-group and address.
+  std::vector<std::map<std::pair<uint32_t, uint64_t>, Poll>> polls_;
 };
 
 // Mode of kinds that can do without a GPU: programs of the host compute, with arrays in its memory.

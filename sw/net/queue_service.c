@@ -37,9 +37,7 @@ typedef struct net_queue {
   net_wait_t waits;
 } net_queue_t;
 
-// Ids of operations: queue [15:0], ENDS of the last one of an entry, number of the entry [63:32].
-#define ID_ENDS (1ull << 16)
-#define ID_QUEUE(id) ((uint32_t)(id)&0xFFFFu)
+#define ID_ENDS (1ull << 16)  // In the id (formats/shmem_queue.h).
 
 typedef struct net_thread {
   stretto_nic_t nic;
@@ -192,7 +190,7 @@ static void report_failure(const stretto_nic_pair_t* pair, uint32_t queue, uint3
 }
 
 static void completed(net_thread_t* thread, const stretto_nic_completion_t* completion) {
-  const uint32_t number = ID_QUEUE(completion->id);
+  const uint32_t number = STRETTO_SHMEM_ID_QUEUE(completion->id);
   net_queue_t* queue = &net.queue[number];
   --queue->under_way;
   --thread->under_way;

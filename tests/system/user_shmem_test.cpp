@@ -289,6 +289,42 @@ TEST_CASE("what nobody waits for is marked at once, and the read index follows",
   }
 }
 
+// Polls move bytes, so nothing but what they bring tells them from work.
+TEST_CASE("who asks for a lock that nobody gives back is named, in every mode", "[CN-CP-02]") {
+  const Program misuse("shmem_misuse.c");
+  for (const std::string& mode : kModes) {
+    const Finished finished =
+        misuse.run("spin", "--mode " + mode + " --set sim.progress_limit_us=250", 3);
+    INFO(mode << "\n" << finished.output);
+    CHECK(finished.status == 1);
+    const size_t at = finished.output.find("deadlock at ");
+    REQUIRE(at != std::string::npos);
+    CHECK(std::stoull(finished.output.substr(at + 12)) < 1'500'000);
+    for (const char* const text :
+         {" polls over the network that bring nothing new", "PE 0 is gpu0, its heap begins at 0x1",
+          "PE 1 work-group 0: compare-and-swap of PE 0 at 0x1",
+          "PE 1 work-group 1: compare-and-swap of PE 0 at 0x1", " has brought 0x0 "})
+      CHECK(finished.says(text));
+    CHECK_FALSE(finished.says("PE 2 work-group"));
+    if (mode.starts_with("compnet")) CHECK(finished.says("gpu1.cp: hart 1 "));
+  }
+}
+
+TEST_CASE("a host program that sleeps for longer than the limits is no deadlock") {
+  const Program misuse("shmem_misuse.c");
+  for (const std::string mode : {"compnet", "dgpu"}) {
+    for (const std::string what : {"held", "naps"}) {
+      const Finished finished =
+          misuse.run(what, "--mode " + mode + " --set sim.progress_limit_us=250", 3);
+      INFO(what << " " << mode << "\n" << finished.output);
+      CHECK(finished.status == 0);
+      const size_t total = finished.output.find("total ");
+      REQUIRE(total != std::string::npos);
+      CHECK(std::stod(finished.output.substr(total + 6)) > 3.0);
+    }
+  }
+}
+
 TEST_CASE("a program is no PE on a machine without servers, or in another mode") {
   const Program misuse("shmem_misuse.c");
   const auto refused = [&](const std::string& options, unsigned servers, int status,

@@ -72,6 +72,10 @@ typedef struct stretto_shmem_entry {
   uint64_t reserved;
 } stretto_shmem_entry_t;
 
+// The service's operations have ids at the NIC: queue [15:0], 1 in [16] of what ends the entry, number
+// of the entry in its queue [63:32].
+#define STRETTO_SHMEM_ID_QUEUE(id) ((uint32_t)(id)&0xFFFFu)
+
 static inline uint64_t stretto_shmem_state(uint32_t operation, uint32_t flags, uint32_t pe,
                                            uint32_t work_group) {
   return (uint64_t)(work_group & 0xFFFF) << 48 | (uint64_t)(pe & 0xFFFF) << 32 |

@@ -153,6 +153,22 @@ void spin(void) {
   __builtin_unreachable();
 }
 
+// The others ask PE 0 for a lock, by turns, which its host program gives.
+void held(void) {
+  const shmem_five_arguments_t* g = ARGUMENTS;
+  shmem_ctx_t ctx;
+  shmem_wg_ctx_create(&ctx, &g->shmem, SELF);
+  if (shmem_ctx_my_pe(&ctx) != 0) {
+    while (shmem_ctx_uint64_atomic_compare_swap_wg(&ctx, g->words, 1, 2, 0) != 1) {
+    }
+    shmem_ctx_uint64_atomic_inc_wg(&ctx, g->words + 1, 0);
+    shmem_ctx_uint64_p_wg(&ctx, g->words, 1, 0);
+  }
+  shmem_wg_ctx_destroy(&ctx);
+  tile_end();
+  __builtin_unreachable();
+}
+
 // PE 0 puts to PE 1 three times and waits for nothing but its own entry to be marked; more: for each, status, read
 // index and clock, then the clock of the begin and that behind quiet.
 void marked(void) {
@@ -286,5 +302,6 @@ KERNEL(bad);
 KERNEL(many);
 KERNEL(down);
 KERNEL(spin);
+KERNEL(held);
 KERNEL(marked);
 KERNEL(idle);

@@ -140,6 +140,21 @@ int main(int argc, char** argv) {
              (unsigned)(told[3 * i] & 0xFF), (unsigned)told[3 * i + 1],
              (unsigned)(told[3 * i + 2] - told[9]), (unsigned)(told[10] - told[9]));
   }
+  if (CASE("naps")) stretto_sleep(3000000);
+  if (CASE("held")) {  // For 3 ms.
+    const uint64_t free_lock = 1;
+    uint64_t got[2];
+    arguments.words = shmem_calloc(16, 8);
+    shmem_barrier_all();
+    MUST(launch(argv[1], what, 1, 0) == cudaSuccess);
+    if (pe == 0) {
+      stretto_sleep(3000000);
+      MUST(cudaMemcpy(arguments.words, &free_lock, 8, cudaMemcpyHostToDevice) == cudaSuccess);
+    }
+    shmem_barrier_all();
+    MUST(cudaMemcpy(got, arguments.words, sizeof got, cudaMemcpyDeviceToHost) == cudaSuccess);
+    MUST(pe != 0 || (got[0] == 1 && got[1] == (uint64_t)shmem_n_pes() - 1));
+  }
   if (CASE("unsent") || CASE("spin")) {
     arguments.words = shmem_calloc(16, 8);
     MUST(launch(argv[1], what, 2, 0) == cudaSuccess);
