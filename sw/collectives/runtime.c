@@ -33,7 +33,8 @@ stretto_status_t stretto_runtime_cuda_outcome(cudaError_t result, const char* ca
   const stretto_runtime_t* runtime = runtime_current();
   if (result == cudaSuccess) return STRETTO_OK;
   const char* said = runtime == NULL ? "" : runtime->error;
-  snprintf(error, 256, "%.40s: %.200s", call, said[0] != '\0' ? said : cudaGetErrorString(result));
+  snprintf(error, 256, "%.*s: %.200s", (int)strcspn(call, "("), call,
+           said[0] != '\0' ? said : cudaGetErrorString(result));
   return runtime == NULL || runtime->status == STRETTO_OK ? STRETTO_ERROR_DEVICE : runtime->status;
 }
 

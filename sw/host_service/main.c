@@ -58,7 +58,7 @@ static void failed(const queue_service_failure_t* failure) {
     number(failure->pe, 10);
     text(" at 0x");
     number(failure->remote, 16);
-    text(", here at 0x");
+    text(failure->is_value ? ", value 0x" : ", here at 0x");
     number(failure->local, 16);
     text(": ");
     text(failure->why);

@@ -233,12 +233,25 @@ SHMEM_INLINE void shmem_wg_ctx_destroy(shmem_ctx_t* ctx) {
 
 // Puts
 
+// The signal of a put without data.
+SHMEM_INLINE void shmem_signal_(shmem_ctx_t* ctx, uint64_t* sig_addr, uint64_t signal, int adds,
+                                uint32_t pe) {
+  const uint64_t at = (uint64_t)(uintptr_t)sig_addr;
+  if (adds)
+    (void)shmem_do_(ctx, STRETTO_SHMEM_FETCH_ADD, 0, at, 0, 8, 0, signal, 0, pe);
+  else
+    (void)shmem_do_(ctx, STRETTO_SHMEM_PUT, STRETTO_SHMEM_INLINE, at, signal, 8, 0, 0, 0, pe);
+}
+
 // At most eight bytes that lie in one word go with the entry (CN-Q-03, CN-D5): the source is free.
+// No bytes, here and in gets and collectives: nothing is asked for, but the signal.
 SHMEM_INLINE void shmem_put_(shmem_ctx_t* ctx, void* dest, const void* source, size_t nbytes,
                              uint64_t* sig_addr, uint64_t signal, uint32_t flags, uint32_t pe) {
   uint64_t from = (uint64_t)(uintptr_t)source;
   tile_barrier();
-  if (shmem_acts_()) {
+  if (nbytes == 0 && sig_addr != NULL && shmem_acts_())
+    shmem_signal_(ctx, sig_addr, signal, (flags & STRETTO_SHMEM_SIGNAL_ADD) != 0, pe);
+  if (nbytes != 0 && shmem_acts_()) {
     if (nbytes <= 8 && from % 8 == 0) {
       tile_fence(TILE_SCOPE_SYSTEM);
       from = shmem_load_(from);
@@ -284,7 +297,7 @@ SHMEM_INLINE void shmem_ctx_uint64_p_wg(shmem_ctx_t* ctx, uint64_t* dest, uint64
 SHMEM_INLINE void shmem_get_(shmem_ctx_t* ctx, void* dest, const void* source, size_t nelems,
                              uint32_t flags, uint32_t pe) {
   tile_barrier();
-  if (shmem_acts_())
+  if (nelems != 0 && shmem_acts_())
     (void)shmem_do_(ctx, STRETTO_SHMEM_GET, flags, (uint64_t)(uintptr_t)dest,
                     (uint64_t)(uintptr_t)source, nelems, 0, 0, 0, pe);
   tile_barrier();
@@ -582,7 +595,7 @@ SHMEM_INLINE void shmem_scatter_(shmem_ctx_t* ctx, void* dest, const void* sourc
                                  size_t nelems) {
   const uint64_t from = (uint64_t)(uintptr_t)source, to = (uint64_t)(uintptr_t)dest;
   tile_barrier();
-  for (uint32_t i = 1; i < ctx->pes && shmem_acts_(); ++i) {
+  for (uint32_t i = 1; i < ctx->pes && nelems != 0 && shmem_acts_(); ++i) {
     const uint32_t pe = ctx->pe + i < ctx->pes ? ctx->pe + i : ctx->pe + i - ctx->pes;
     (void)shmem_do_(ctx, STRETTO_SHMEM_PUT, 0, to, from + pe * step, nelems, 0, 0, 0, pe);
   }

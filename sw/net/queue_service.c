@@ -179,12 +179,16 @@ static void report_failure(const stretto_nic_pair_t* pair, uint32_t queue, uint3
   const stretto_nic_ring_t* ring = &pair->send;
   const uint64_t entry =
       ring->memory + (uint64_t)((ring->ended - 1) % ring->entries) * STRETTO_NIC_WORK_ENTRY_BYTES;
+  const uint64_t operation = mmio_read64(entry);
+  const bool is_value = (operation >> 8 & STRETTO_NIC_INLINE) != 0;
   net.owner->failed(&(queue_service_failure_t){
       .work_group = queue,
-      .operation = (uint8_t)mmio_read64(entry),
+      .operation = (uint8_t)operation,
       .pe = pe,
       .bytes = LOW(mmio_read64(entry + offsetof(stretto_nic_work_entry_t, length))),
-      .local = mmio_read64(entry + offsetof(stretto_nic_work_entry_t, local_address)),
+      .local = mmio_read64(entry + (is_value ? offsetof(stretto_nic_work_entry_t, operand)
+                                             : offsetof(stretto_nic_work_entry_t, local_address))),
+      .is_value = is_value,
       .remote = mmio_read64(entry + offsetof(stretto_nic_work_entry_t, remote_address)),
       .why = stretto_nic_status_text(status)});
 }

@@ -28,6 +28,7 @@ typedef struct queue_service_failure {
   uint32_t pe;
   uint64_t bytes;
   uint64_t remote, local;  // 0: has not come so far.
+  bool is_value;           // `local` is the data.
   const char* why;
 } queue_service_failure_t;
 

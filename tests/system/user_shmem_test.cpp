@@ -199,7 +199,27 @@ TEST_CASE("an operation that must not be is told to its context, and no byte of 
   INFO(ends.output);
   CHECK(ends.status == 1);
   CHECK(ends.says("firmware: gpu 0: work-group 0: put of 9 bytes, PE 1 at 0x2"));
+  CHECK(ends.says(", here at 0x1"));
   CHECK(ends.says("remote key does not allow it"));
+  for (const char* const mode : {"compnet", "dgpu"}) {
+    const Finished word =
+        misuse.run("bad11", std::string("--set program.heap_bytes=4096 --mode ") + mode, 3);
+    INFO(word.output);
+    CHECK(word.status == 1);
+    CHECK(word.says(": put of 8 bytes, PE 1 at 0x2"));
+    CHECK(word.says(", value 0x1: remote key does not allow it"));
+  }
+}
+
+// OpenSHMEM 1.5: an operation on 0 elements succeeds and moves nothing.
+TEST_CASE("operations on no bytes succeed and send nothing but their signal", "[CN-API-01]") {
+  const Program misuse("shmem_misuse.c");
+  for (const std::string& mode : kModes) {
+    const Finished finished = misuse.run("zero", "--mode " + mode, 3);
+    INFO(mode << "\n" << finished.output);
+    CHECK(finished.status == 0);
+    CHECK(finished.says(" 0 violations"));
+  }
 }
 
 TEST_CASE(

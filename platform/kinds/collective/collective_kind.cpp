@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <sstream>
 
 #include "models/common/error.h"
@@ -229,6 +230,8 @@ void CollectiveJob::add_programs(Host& host, uint32_t) {
 void CollectiveJob::run_thread(HostCore& core, uint32_t thread) {
   HostRuntime runtime(core, options_);
   runtimes_[thread] = &runtime;
+  const auto forget = [this, thread](void*) { runtimes_[thread] = nullptr; };
+  const std::unique_ptr<void, decltype(forget)> forgets(this, forget);  // However this ends.
   const uint32_t first = thread * kind_.gpus_per_thread, end = first + kind_.gpus_per_thread;
   std::vector<const timed_collective_turn_t*> turns;
   for (uint32_t rank = first; rank < end; ++rank) turns.push_back(turns_[rank].data());
@@ -254,7 +257,6 @@ void CollectiveJob::run_thread(HostCore& core, uint32_t thread) {
   run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
     return timed_collective_thread(&p, ops, &id_, results_[thread].data(), error);
   });
-  runtimes_[thread] = nullptr;
   for (uint32_t rank = first; rank < end; ++rank)
     layouts_[rank].add("runtime", arena_ + arena_bytes_,
                        runtime.memory_end(rank) - arena_ - arena_bytes_);

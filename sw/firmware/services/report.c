@@ -152,7 +152,7 @@ void report_network_failure(const queue_service_failure_t* failure) {
   labelled(" bytes, PE ", failure->pe);
   uart_text(" at ");
   uart_hex(failure->remote);
-  uart_text(", here at ");
+  uart_text(failure->is_value ? ", value " : ", here at ");
   uart_hex(failure->local);
   uart_text(": ");
   uart_text(failure->why);

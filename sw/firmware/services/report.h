@@ -48,8 +48,8 @@ void report_dma_error(uint32_t errors, uint64_t info);
 // Prints "firmware: gpu 0: send request 0x...: buffer 7 -> 2, connection 0, offset 3, length 5:
 // WHY" and ends the run with FAIL_SEND.
 __attribute__((noreturn)) void report_send_failure(uint64_t request, const char* why);
-// Prints "firmware: gpu 0: work-group 3: get of 64 bytes, PE 1 at 0x..., here at 0x...: WHY" and
-// ends the run with FAIL_NETWORK.
+// Prints "firmware: gpu 0: work-group 3: get of 64 bytes, PE 1 at 0x..., here at 0x...: WHY" (of a
+// put whose data came with its entry ", value 0x...") and ends the run with FAIL_NETWORK.
 __attribute__((noreturn)) void report_network_failure(const queue_service_failure_t* failure);
 // Prints "firmware: gpu 3: TEXT" and ends the run.
 __attribute__((noreturn)) void report_fail(fail_code_t code, const char* text);

@@ -280,6 +280,36 @@ void many(void) {
   __builtin_unreachable();
 }
 
+// PE 0 asks for no bytes of what is in no heap, in each way; PE 1 waits for the signals. more: what PE 0 is told, and
+// the entries that it wrote.
+void zero(void) {
+  const shmem_five_arguments_t* g = ARGUMENTS;
+  shmem_ctx_t ctx;
+  shmem_wg_ctx_create(&ctx, &g->shmem, SELF);
+  const uint64_t before = ctx.written;
+  char* far = (char*)g->words + (1 << 30);
+  uint64_t* signal = g->words + 1;
+  if (shmem_ctx_my_pe(&ctx) == 0) {
+    shmem_ctx_putmem_wg(&ctx, far, far, 0, 1);
+    shmem_ctx_putmem_nbi_wg(&ctx, far, far + 1, 0, 1);
+    shmem_ctx_getmem_wg(&ctx, far, far, 0, 1);
+    shmem_ctx_getmem_nbi_wg(&ctx, far, far, 0, 1);
+    shmem_ctx_putmem_signal_wg(&ctx, far, far, 0, signal, 7, SHMEM_SIGNAL_SET, 1);
+    shmem_ctx_quiet_wg(&ctx);
+    shmem_ctx_putmem_signal_nbi_wg(&ctx, far, far, 0, signal, 2, SHMEM_SIGNAL_ADD, 1);
+  }
+  const uint64_t written = ctx.written - before;
+  if (shmem_ctx_my_pe(&ctx) == 1) shmem_uint64_wait_until_wg(signal, SHMEM_CMP_EQ, 9);
+  shmem_ctx_broadcastmem_wg(&ctx, far, far, 0, 0);
+  shmem_ctx_fcollectmem_wg(&ctx, far, far, 0);
+  shmem_ctx_alltoallmem_wg(&ctx, far, far, 0);
+  shmem_wg_ctx_destroy(&ctx);
+  ((volatile uint64_t*)g->more)[0] = ctx.failed;
+  ((volatile uint64_t*)g->more)[1] = written;
+  tile_end();
+  __builtin_unreachable();
+}
+
 // Nothing, so often.
 void idle(void) {
   for (uint64_t i = 0; i < ARGUMENTS->rounds; ++i) __asm__ volatile("");
@@ -303,5 +333,6 @@ KERNEL(many);
 KERNEL(down);
 KERNEL(spin);
 KERNEL(held);
+KERNEL(zero);
 KERNEL(marked);
 KERNEL(idle);

@@ -140,6 +140,17 @@ int main(int argc, char** argv) {
              (unsigned)(told[3 * i] & 0xFF), (unsigned)told[3 * i + 1],
              (unsigned)(told[3 * i + 2] - told[9]), (unsigned)(told[10] - told[9]));
   }
+  if (CASE("zero")) {
+    uint64_t words[16], told[2];
+    arguments.words = shmem_calloc(16, 8);
+    MUST(cudaMalloc((void**)&arguments.more, sizeof told) == cudaSuccess);
+    MUST(launch(argv[1], what, 1, 0) == cudaSuccess);
+    shmem_barrier_all();
+    MUST(cudaMemcpy(told, arguments.more, sizeof told, cudaMemcpyDeviceToHost) == cudaSuccess);
+    MUST(cudaMemcpy(words, arguments.words, sizeof words, cudaMemcpyDeviceToHost) == cudaSuccess);
+    for (unsigned i = 0; i < 16; ++i) MUST(words[i] == (pe == 1 && i == 1 ? 9 : 0));
+    MUST(told[0] == 0 && told[1] == (pe == 0 ? 3 : 0));  // Two signals and a quiet.
+  }
   if (CASE("naps")) stretto_sleep(3000000);
   if (CASE("held")) {  // For 3 ms.
     const uint64_t free_lock = 1;
