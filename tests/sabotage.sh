@@ -140,6 +140,8 @@ sabotage aj0 "nothing, direct (control)" 0 complete --mode direct "${model[@]}"
 sabotage aj "a share that goes to another GPU than its owner" 1 'wavefront tiles triggered' --mode direct "${model[@]}" --firmware "$build/sw/firmware/main_other_peer.elf"
 sabotage al "one update by a controller dropped" 1 'wrong data: rank|written updates' --mode direct "${model[@]}" --set hbm.updates=controller --set hbm.fault.drop_update=100
 sabotage al1 "a memory that does not add" 2 'hbm.updates=none: in mode direct memory adds' --mode direct "${model[@]}" --set hbm.updates=none
+workload=t3/nodes-small
+sabotage aq "a credit lost between nodes" 1 'credit' --mode t3 "${model[@]}" --set link_between_nodes.fault.lose_credit=3
 workload=t3/deliver-small
 sabotage am "tiles that leave before their last row is there" 1 'law violated: trigger addresses that are not their tile' --mode t3 --impl all=model --firmware "$build/sw/firmware/main_early_trigger.elf"
 workload=t3/follow-small

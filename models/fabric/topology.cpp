@@ -44,6 +44,17 @@ RouterSpec ring(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpe
   return spec;
 }
 
+RouterSpec ring_of_nodes(unsigned gpu, unsigned gpus, unsigned gpus_per_node, const LinkSpec& link,
+                         const LinkSpec& between, const LinkSpec& pcie) {
+  RouterSpec spec = ring(gpu, gpus, link, pcie);
+  for (PortSpec& port : spec.ports) {
+    if (port.peer_node == kHostNode) continue;
+    const unsigned peer = port.peer_node - 1u;
+    if (peer / gpus_per_node != gpu / gpus_per_node) port.link = between;
+  }
+  return spec;
+}
+
 RouterSpec fully_connected(unsigned gpu, unsigned gpus, const LinkSpec& link,
                            const LinkSpec& pcie) {
   assert(gpu < gpus);

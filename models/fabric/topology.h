@@ -38,6 +38,10 @@ struct RouterSpec {
 // Ring: port 0 to GPU gpu - 1, port 1 to GPU gpu + 1 (modulo gpus). Both exist from 2 GPUs on; with
 // 2 the route to the other is port 0.
 RouterSpec ring(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);
+// The same over several nodes of so many GPUs, one after the other: a link from one node to another
+// is `between`.
+RouterSpec ring_of_nodes(unsigned gpu, unsigned gpus, unsigned gpus_per_node, const LinkSpec& link,
+                         const LinkSpec& between, const LinkSpec& pcie);
 // One port to each other GPU, in rising order.
 RouterSpec fully_connected(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);
 // One link into the switch and a PCIe of its own: NVSwitch. Port 0 to the switch's port `gpu`.

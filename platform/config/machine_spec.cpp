@@ -161,12 +161,17 @@ void describe(MachineSpec& spec, ParameterSet& set) {
               {"fully_connected", PeerLinks::fully_connected}},
              "Links between the GPUs of a server (topology cluster), beside PCIe; GPUs without a "
              "link to each other meet there.");
+  set.number(
+      "gpus_per_node", spec.gpus_per_node, 0, 32,
+      "GPUs of a node (topology ring): link_between_nodes leads from one node to the next; 0 "
+      "= all are of one node.");
   set.group("gpu", spec.gpu);
   set.group("sampled", spec.sampled);
   set.group("l2", spec.l2);
   set.group("hbm", spec.hbm);
   set.group("dma", spec.dma);
   set.group("link", spec.link);
+  set.group("link_between_nodes", spec.link_between_nodes);
   set.group("pcie", spec.pcie);
   set.flag(
       "coherent_host", spec.coherent_host,
@@ -193,7 +198,8 @@ uint32_t lookahead_ns(const MachineSpec& spec) {
   uint32_t least = pcie;
   if (spec.has_network()) least = std::min(least, spec.network.latency_ns);
   if (spec.coherent_host) least = std::min(least, spec.coherent.latency_ns);
-  if (spec.gpus_of_server() > 1 && spec.has_gpu_links())
+  if (spec.has_nodes()) least = std::min(least, spec.link_between_nodes.latency_ns);
+  if (spec.gpus_of_server() > 1 && spec.has_gpu_links() && spec.gpus_per_node != 1)
     least = std::min(least, spec.link.latency_ns);
   return least;
 }
@@ -213,6 +219,19 @@ void check_machine(const MachineSpec& spec) {
     throw UserError("servers (" + std::to_string(spec.servers) + ") needs topology cluster");
   if (spec.server_links != PeerLinks::none && !spec.has_network())
     throw UserError("server_links needs topology cluster: others have links of their own");
+  if (spec.gpus_per_node != 0 && spec.topology != Topology::ring) {
+    throw UserError("gpus_per_node (" + std::to_string(spec.gpus_per_node) +
+                    ") needs topology ring: it says where a ring leaves a node");
+  }
+  if (spec.gpus_per_node != 0 && spec.gpus % spec.gpus_per_node != 0) {
+    throw UserError("gpus (" + std::to_string(spec.gpus) +
+                    ") must be a multiple of gpus_per_node (" + std::to_string(spec.gpus_per_node) +
+                    "): each node has as many");
+  }
+  if (spec.has_nodes() && spec.sim.mirror) {
+    throw UserError("sim.mirror needs links that are all alike; gpus_per_node (" +
+                    std::to_string(spec.gpus_per_node) + ") makes them differ");
+  }
   if (spec.gpus % spec.servers != 0) {
     throw UserError("gpus (" + std::to_string(spec.gpus) + ") must be a multiple of servers (" +
                     std::to_string(spec.servers) + "): each has as many");

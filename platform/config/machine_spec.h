@@ -104,12 +104,14 @@ struct MachineSpec {
   uint32_t servers = 1;
   Topology topology = Topology::ring;
   PeerLinks server_links = PeerLinks::none;  // Of a cluster.
+  uint32_t gpus_per_node = 0;                // Of a ring; 0: all are of one node.
   GpuSpec gpu;
   SampledSpec sampled;
   L2Spec l2;
   HbmSpec hbm;
   DmaSpec dma;
   LinkSpec link;
+  LinkSpec link_between_nodes = between_nodes_defaults();
   LinkSpec pcie = pcie_defaults();
   bool coherent_host = false;
   LinkSpec coherent = coherent_defaults();
@@ -133,6 +135,7 @@ struct MachineSpec {
     if (topology == Topology::cluster) return server_links != PeerLinks::none;
     return topology != Topology::pcie_switch;
   }
+  bool has_nodes() const { return gpus_per_node != 0 && gpus_per_node < gpus; }
   bool has_network() const { return topology == Topology::cluster; }
   // Server s has the GPUs from s * gpus_of_server() on.
   uint32_t gpus_of_server() const { return gpus / servers; }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "models/hbm/timing_table.h"
 
 namespace stretto {
@@ -32,6 +34,7 @@ Peaks peaks_of(const MachineSpec& spec) {
   peaks.hbm_gb_s =
       1.0 * spec.hbm.channels * kAtomBytes * spec.hbm.clock_mhz / 1e3 / timing.burst_cycles;
   if (spec.has_gpu_links()) peaks.link = peak_of(spec.link);
+  if (spec.has_nodes()) peaks.link_between_nodes = peak_of(spec.link_between_nodes);
   peaks.pcie = peak_of(spec.pcie);
   peaks.l2_bytes = spec.l2.bytes;
   peaks.lds_bytes = uint64_t{gpu.cus} * gpu.lds_bytes;
@@ -42,9 +45,9 @@ Peaks peaks_of(const MachineSpec& spec) {
 void audit_rate(const MachineSpec& spec, double payload_gb_s, AuditSink& sink) {
   const Peaks peaks = peaks_of(spec);
   const LinkPeak& wire = spec.has_gpu_links() ? peaks.link : peaks.pcie;
+  const double most = std::max(wire.payload_gb_s, peaks.link_between_nodes.payload_gb_s);
   sink.at_most("KB/s from GPU to GPU <= peak payload of the wire",
-               static_cast<uint64_t>(payload_gb_s * 1e6),
-               static_cast<uint64_t>(wire.payload_gb_s * 1e6));
+               static_cast<uint64_t>(payload_gb_s * 1e6), static_cast<uint64_t>(most * 1e6));
 }
 
 std::string peaks_yaml(const Peaks& peaks) {
@@ -61,6 +64,11 @@ std::string peaks_yaml(const Peaks& peaks) {
   line("hbm_gb_s", peaks.hbm_gb_s, "all channels, without refresh and turn-arounds");
   line("link_gb_s", peaks.link.wire_gb_s, "a direction of one link to a peer; 0: peers share PCIe");
   line("link_payload_gb_s", peaks.link.payload_gb_s, "of it, without headers");
+  if (peaks.link_between_nodes.wire_gb_s != 0) {
+    line("link_between_nodes_gb_s", peaks.link_between_nodes.wire_gb_s, "a direction");
+    line("link_between_nodes_payload_gb_s", peaks.link_between_nodes.payload_gb_s,
+         "of it, without headers");
+  }
   line("pcie_gb_s", peaks.pcie.wire_gb_s, "a direction");
   line("pcie_payload_gb_s", peaks.pcie.payload_gb_s, "of it, without headers");
   text += fmt::format("  l2_bytes: {}\n", peaks.l2_bytes);

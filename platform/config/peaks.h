@@ -26,8 +26,9 @@ struct Peaks {
   double simt_fp16_top_s = 0;
   double simt_fp32_top_s = 0;
   double l2_gb_s = 0;
-  double hbm_gb_s = 0;  // Without refresh and turn-arounds.
-  LinkPeak link;        // One link to a peer; nothing where peers share PCIe.
+  double hbm_gb_s = 0;          // Without refresh and turn-arounds.
+  LinkPeak link;                // One link to a peer; nothing where peers share PCIe.
+  LinkPeak link_between_nodes;  // Nothing where there is one node.
   LinkPeak pcie;
   uint64_t l2_bytes = 0;
   uint64_t lds_bytes = 0;        // All compute units.

@@ -68,7 +68,8 @@ uint32_t lines_bytes(const MachineSpec& spec) {
   if (spec.software.ll_bytes != 0) return spec.software.ll_bytes;
   const uint64_t round_trip = spec.l2.request_cycles + spec.l2.response_cycles;
   const uint64_t saved_cycles = 2 * round_trip + spec.l2.memory_cycles;
-  const uint64_t mb_s = spec.has_gpu_links() ? spec.link.bandwidth_mb_s : spec.pcie.bandwidth_mb_s;
+  uint64_t mb_s = spec.has_gpu_links() ? spec.link.bandwidth_mb_s : spec.pcie.bandwidth_mb_s;
+  if (spec.has_nodes()) mb_s = std::min<uint64_t>(mb_s, spec.link_between_nodes.bandwidth_mb_s);
   return static_cast<uint32_t>(
       std::min<uint64_t>(saved_cycles * mb_s / spec.gpu.clock_mhz * TILE_LINE_DATA /
                              (TILE_LINE_BYTES - TILE_LINE_DATA),

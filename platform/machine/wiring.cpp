@@ -30,7 +30,9 @@ RouterSpec gpu_wiring(const MachineSpec& spec, unsigned gpu) {
     case Topology::cluster:
       return cluster_wiring(spec).gpu(spec.server_of(gpu), gpu % spec.gpus_of_server());
   }
-  return ring(gpu, spec.gpus, spec.link, spec.pcie);
+  if (!spec.has_nodes()) return ring(gpu, spec.gpus, spec.link, spec.pcie);
+  return ring_of_nodes(gpu, spec.gpus, spec.gpus_per_node, spec.link, spec.link_between_nodes,
+                       spec.pcie);
 }
 
 std::vector<SwitchWiring> switch_wiring(const MachineSpec& spec) {

@@ -95,5 +95,32 @@ TEST_CASE("peers with a link of their own use it, others meet on PCIe, and so do
   }
 }
 
+// Expected: GPU g is on node g / gpus_per_node. Two GPUs are joined by two links, one each way round.
+TEST_CASE("a ring leaves each node by two links of its own kind, alike at both ends",
+          "[T3-MULTINODE-01]") {
+  const unsigned per_node = GENERATE(1u, 2u, 4u), nodes = GENERATE(1u, 2u, 3u);
+  const unsigned gpus = per_node * nodes;
+  CAPTURE(per_node, nodes);
+  std::map<unsigned, unsigned> leaving;  // By node.
+  for (unsigned gpu = 0; gpu < gpus; ++gpu) {
+    const RouterSpec router =
+        ring_of_nodes(gpu, gpus, per_node, link_of(75'000), link_of(25'000), link_of(16'000));
+    CHECK(router.ports.back().link.bandwidth_mb_s == 16'000);
+    for (size_t port = 0; port + 1 < router.ports.size(); ++port) {
+      const PortSpec& one = router.ports[port];
+      const unsigned peer = one.peer_node - 1u;
+      CHECK(is_neighbour(gpus, gpu, peer));
+      const bool leaves = peer / per_node != gpu / per_node;
+      CHECK(one.link.bandwidth_mb_s == (leaves ? 25'000 : 75'000));
+      leaving[gpu / per_node] += leaves;
+      const RouterSpec other =
+          ring_of_nodes(peer, gpus, per_node, link_of(75'000), link_of(25'000), link_of(16'000));
+      CHECK(other.ports[one.peer_port].peer_node == gpu + 1);
+      CHECK(other.ports[one.peer_port].link.bandwidth_mb_s == one.link.bandwidth_mb_s);
+    }
+  }
+  for (unsigned node = 0; node < nodes; ++node) CHECK(leaving[node] == (nodes == 1 ? 0 : 2));
+}
+
 }  // namespace
 }  // namespace stretto

@@ -241,6 +241,12 @@ TEST_CASE("servers need a network, GPUs for each, and a NIC that has the faults"
   CHECK(contains(complaint(cluster + "server_links: switch\n"), "none|ring|fully_connected"));
   CHECK(contains(complaint("extends: t3\nserver_links: ring\n"),
                  "server_links needs topology cluster: others have links of their own"));
+  CHECK(contains(complaint("extends: t3-nodes\ngpus: 6\n"),
+                 "gpus (6) must be a multiple of gpus_per_node (4)"));
+  CHECK(contains(complaint("extends: t3-nodes\ntopology: switch\n"),
+                 "gpus_per_node (4) needs topology ring"));
+  CHECK(contains(complaint("extends: t3-nodes\nsim: {mirror: true}\n"),
+                 "sim.mirror needs links that are all alike"));
   CHECK(contains(complaint(cluster + "nic: {mtu_bytes: 1000}\n"), "256|512|1024|2048|4096"));
   CHECK(contains(complaint(cluster + "nic: {mtu: 256}\n"), "nearest: nic.mtu_bytes"));
   CHECK(contains(complaint(cluster + "nic: {window_packets: 15}\n"),

@@ -50,6 +50,11 @@ TEST_CASE("peaks are printed as YAML") {
   CHECK(root["peaks"]["hbm_gb_s"].as<double>() == Approx(1024));
   CHECK(root["peaks"]["l2_bytes"].as<uint64_t>() == 16u << 20);
   CHECK(root["peaks"].size() == 14);
+  // HDR InfiniBand, 42 B of headers a packet of 4096.
+  const YAML::Node nodes = YAML::Load(peaks_yaml(of("t3-nodes")))["peaks"];
+  CHECK(nodes["link_gb_s"].as<double>() == Approx(75));
+  CHECK(nodes["link_between_nodes_gb_s"].as<double>() == Approx(25));
+  CHECK(nodes["link_between_nodes_payload_gb_s"].as<double>() == Approx(25 * 4096.0 / 4138));
 }
 
 // PCIe 3.0 x16: 15.754 GB/s, of which packets of 128 bytes and 24 bytes of headers leave 13.266.
