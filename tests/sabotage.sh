@@ -140,6 +140,9 @@ sabotage aj0 "nothing, direct (control)" 0 complete --mode direct "${model[@]}"
 sabotage aj "a share that goes to another GPU than its owner" 1 'wavefront tiles triggered' --mode direct "${model[@]}" --firmware "$build/sw/firmware/main_other_peer.elf"
 sabotage al "one update by a controller dropped" 1 'wrong data: rank|written updates' --mode direct "${model[@]}" --set hbm.updates=controller --set hbm.fault.drop_update=100
 sabotage al1 "a memory that does not add" 2 'hbm.updates=none: in mode direct memory adds' --mode direct "${model[@]}" --set hbm.updates=none
+workload=t3/switch-small
+sabotage ap0 "nothing, sums in the switch (control)" 0 complete --mode direct "${model[@]}"
+sabotage ap "an addition left out in the switch" 1 'wrong data: rank' --mode direct "${model[@]}" --set switch.fault.skip_addition=3
 workload=t3/nodes-small
 sabotage aq "a credit lost between nodes" 1 'credit' --mode t3 "${model[@]}" --set link_between_nodes.fault.lose_credit=3
 workload=t3/deliver-small
@@ -182,6 +185,8 @@ test_fails() {
 }
 test_fails j "DMA that waits for whole chunks" 'rs_begin - times.gemm_begin' \
   overlap_test "the reduce-scatter hides*" --firmware "$build/sw/firmware/main_whole_chunks.elf"
+test_fails ap1 "a switch that is told of a sender too few" 'sum_bytes' \
+  in_switch_test "of N - 1 parts*" --firmware "$build/sw/firmware/main_sender_too_few.elf"
 test_fails m "fences that reach no other unit" 'cu_to_cu\(kDevice\) == kNew' \
   litmus_shared_test "*CU to CU: fences of device scope" --set gpu.fault.fence_scope=work_group
 test_fails n "fences that reach no memory" 'cu_to_dma\(.*kSystem.*\) == kNew' \

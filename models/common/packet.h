@@ -36,6 +36,7 @@ struct Packet {
   bool tracked = false;
   uint8_t wf_id = 0;
   uint32_t wg_id = 0;
+  uint8_t parts = 1;     // Of an update: what senders have sent that is in it; a switch adds.
   uint64_t address = 0;  // 48-bit, destination's node included.
   uint32_t rows = 1;
   uint32_t row_bytes = 0;

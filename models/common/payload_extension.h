@@ -93,6 +93,7 @@ struct StrettoExtension final : tlm::tlm_extension<StrettoExtension> {
       false;  // Timing only: data_ptr is not touched (L2 fills and write-backs; see memory_image.h).
   PrivateAccess private_access = PrivateAccess::none;
   bool multiply = false;  // Of an update, instead of adding (T3-FOLLOW-01).
+  uint8_t parts = 1;      // Of an update: so many are in it (T3-SW-01), which the Tracker counts.
 
   // A tile request (CU-L2 only): `rows` rows of `row_bytes` bytes, `pitch` bytes apart, the first
   // at the payload's address; data_ptr holds them densely. rows = 1 is a plain contiguous access.

@@ -83,8 +83,9 @@ Region HartPort::region_of(uint64_t address, unsigned bytes) const {
     return offset + bytes <= STRETTO_GPU_MEMORY_LIMIT ? Region::memory : Region::nothing;
   }
   const bool is_nic = node >= STRETTO_NODE_NIC && node < STRETTO_NODE_NIC + STRETTO_MAX_SERVERS;
-  return node <= STRETTO_MAX_GPUS || is_nic || node == STRETTO_NODE_HOST ? Region::remote
-                                                                         : Region::nothing;
+  const bool is_remote = node <= STRETTO_MAX_GPUS || is_nic || node == STRETTO_NODE_SWITCH ||
+                         node == STRETTO_NODE_HOST;
+  return is_remote ? Region::remote : Region::nothing;
 }
 
 MemStatus HartPort::start(Kind kind, uint64_t address, unsigned bytes, uint64_t value) {

@@ -111,9 +111,9 @@ class Router final : public sc_core::sc_module,
   uint64_t doorbells_ = 0;
 };
 
-// Law over all routers: what GPUs sent each other has arrived. Traffic of the host is
-// audit_pcie()'s business.
-void audit_links(const std::vector<const Router*>& routers, AuditSink& sink);
+// Law over all routers: what GPUs sent each other has arrived, but for what switches kept
+// (Switch::bytes_kept). Traffic of the host is audit_pcie()'s business.
+void audit_links(const std::vector<const Router*>& routers, uint64_t kept, AuditSink& sink);
 
 }  // namespace stretto
 

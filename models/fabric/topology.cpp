@@ -77,6 +77,7 @@ RouterSpec switched(unsigned gpu, unsigned gpus, const LinkSpec& link, const Lin
   for (unsigned other = 0; other < gpus; ++other) {
     if (other != gpu) spec.routes.emplace_back(node_of(other), 0);
   }
+  spec.routes.emplace_back(kSwitchNode, 0);
   add_pcie(spec, gpu, pcie);
   return spec;
 }

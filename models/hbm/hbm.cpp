@@ -147,6 +147,7 @@ tlm::tlm_sync_enum Hbm::begin_request(uint16_t source, tlm::tlm_generic_payload&
   request.tracked = extension->tracked;
   request.tags_only = extension->tags_only;
   request.multiply = extension->multiply;
+  request.parts = extension->parts;
   request.operation = extension->operation;
   request.stream = extension->stream;
   request.element = extension->element;

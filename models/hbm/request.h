@@ -37,6 +37,7 @@ struct alignas(64) HbmRequest {
   Stream stream = Stream::compute;
   ElementType element = ElementType::fp16;
   uint8_t account = STRETTO_ACCOUNT_OTHER;
+  uint8_t parts = 1;
 };
 static_assert(sizeof(HbmRequest) == 64);
 

@@ -246,6 +246,18 @@ void check_machine(const MachineSpec& spec) {
     throw UserError("fault.nic_server (" + std::to_string(spec.fault.nic_server) +
                     ") must be below servers (" + std::to_string(spec.servers) + ")");
   }
+  for (const SwitchSpec* one : {&spec.switch_, &spec.network_switch}) {
+    const bool of_gpus = one == &spec.switch_;
+    const std::string key = of_gpus ? "switch.add_bytes" : "network_switch.add_bytes";
+    if (one->add_bytes == 0) continue;
+    if (!of_gpus || spec.topology != Topology::switched)
+      throw UserError(key +
+                      " needs topology switch: only there do GPUs meet at a switch that adds");
+    if (one->add_bytes < kMaxPacketBytes) {
+      throw UserError(key + " (" + std::to_string(one->add_bytes) + ") must be 0 or at least " +
+                      std::to_string(kMaxPacketBytes) + ", a packet");
+    }
+  }
   if (spec.card.count != 0 && spec.topology != Topology::pcie_switch)
     throw UserError("card.count needs topology pcie_switch");
   if (spec.card.count > spec.gpus) {

@@ -181,7 +181,9 @@ const SwitchNode* switch_at(const MachineParts& parts, uint8_t node) {
 // Laws between the parts: what one has sent, another has received.
 void audit_wires(const MachineParts& parts, const std::vector<const Router*>& routers,
                  AuditSink& audit) {
-  audit_links(routers, audit);
+  uint64_t kept = 0;
+  for (const SwitchNode* const one : parts.switches) kept += one->crossbar.bytes_kept();
+  audit_links(routers, kept, audit);
   for (const SwitchNode* const one : parts.switches) {
     std::vector<const LinkPort*> ends;
     for (const Node* const node : parts.nodes) {

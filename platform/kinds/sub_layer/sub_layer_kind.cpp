@@ -57,6 +57,7 @@ ring_gemm_parameters_t parameters_of(const SubLayerKind& kind, const JobRequest&
   p.tile_order = kind.tile_order;
   p.split_k = software.split_k;
   p.follow_on = kind.follow_on;
+  p.in_switch = spec.switch_.add_bytes != 0;
   p.collective_groups = software.collective_groups != 0 ? software.collective_groups : spec.gpu.cus;
   p.block_tiles = software.block_tiles;
   p.tracker_ways = software.tracker_ways;

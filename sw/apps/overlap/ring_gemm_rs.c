@@ -167,6 +167,11 @@ static uint32_t updates_of(const ring_gemm_parameters_t* p) {
   return p->mode == RING_GEMM_DIRECT ? p->ranks : RING_UPDATES;
 }
 
+// Of fewer than three ranks one alone sends.
+static int adds_in_switch(const ring_gemm_parameters_t* p) {
+  return p->mode == RING_GEMM_DIRECT && p->in_switch && p->ranks > 2;
+}
+
 // Maps of the fused collective, the chunks in the order in which they are computed.
 static stretto_status_t map_chunks(program_t* g) {
   const ring_gemm_parameters_t* p = g->p;
@@ -197,12 +202,14 @@ static stretto_status_t map_chunks(program_t* g) {
                               .allocation = STRETTO_ALLOCATION_UNCACHED};
     map.tile_count = ring_gemm_chunk_first(plan, p->ranks, chunk + 1) - map.first_tile;
     if (map.tile_count == 0) continue;
-    if (position == p->ranks)
+    if (position == p->ranks) {
+      if (adds_in_switch(p)) map.flags |= STRETTO_MAP_SWITCH;
       TRY(g->api->local_map_tiles(g->client, g->stream, &map));
-    else if (direct || position == 1)
+    } else if (direct || position == 1) {
       TRY(g->api->remote_map_tiles(g->client, g->stream, &map));
-    else
+    } else {
       TRY(g->api->dma_map_tiles(g->client, g->stream, &map));
+    }
   }
   return STRETTO_OK;
 }
@@ -307,7 +314,7 @@ static stretto_status_t launch_gemm(program_t* g) {
   if (p->mode != RING_GEMM_DIRECT) return g->api->launch(g->client, g->stream, &launch);
   launch.stagger = 0;
   for (uint32_t position = 1; position <= p->ranks; ++position) {
-    const uint32_t chunk = (p->rank + position) % p->ranks;
+    const uint32_t chunk = (adds_in_switch(p) ? position : p->rank + position) % p->ranks;
     launch.first = ring_gemm_chunk_first(plan, p->ranks, chunk);
     launch.count = ring_gemm_chunk_first(plan, p->ranks, chunk + 1) - launch.first;
     if (launch.count != 0) TRY(g->api->launch(g->client, g->stream, &launch));

@@ -9,7 +9,9 @@
 //
 // Direct (T3 7.1): all ranks are linked, rank r stores chunk c to rank c, where memory adds it. Each
 // chunk is a launch of its own, a range of work-groups of the same kernel: the scheduler takes them
-// in turn, so that every stage of the GEMM is sliced over all links.
+// in turn, so that every stage of the GEMM is sliced over all links. With in_switch (T3 7.4) a switch
+// adds what goes to rank c on its way there; chunks are launched in one order on all ranks then, so
+// that what is to be added comes at about the same time.
 //
 // clang-format off
 //   mode         kernels and maps                                                        memory of C
@@ -82,6 +84,7 @@ typedef struct ring_gemm_parameters {
   uint32_t tile_m;   // 16, 128 or 256.
   uint32_t split_k;  // Fused modes, gemm_split.elf: work-groups that add to a tile; 0 = 1.
   int follow_on;     // Modes sequential, t3, t3-mca, direct.
+  int in_switch;     // Mode direct.
   uint32_t collective_groups;    // Work-groups of a collective kernel: what the GPU holds at once.
   uint32_t block_tiles;          // Wavefront tiles of a DMA block; 0 = 1.
   uint32_t tracker_ways;         // 0 = all.

@@ -4,12 +4,14 @@
 // FIRMWARE_NO_TRACKER builds an image that leaves the Tracker alone, for the test that such a run
 // is found out. FIRMWARE_WHOLE_CHUNKS: one whose DMA waits for whole chunks. FIRMWARE_OTHER_PEER: one
 // that sends the tiles of each remote map to the GPU behind the one that was asked for, of four.
-// FIRMWARE_OPERAND_ADDS: one whose memory adds each operand.
+// FIRMWARE_OPERAND_ADDS: one whose memory adds each operand. FIRMWARE_SENDER_TOO_FEW: one whose switch
+// does not wait for the last sender.
 #include "sw/firmware/services/trigger_service.h"
 
 #include <stddef.h>
 
 #include "sw/firmware/hal/grid_control.h"
+#include "sw/firmware/hal/switch_adder.h"
 #include "sw/firmware/services/memory_range.h"
 #include "sw/firmware/services/report.h"
 #include "sw/include/formats/machine_types.h"
@@ -212,12 +214,33 @@ static fw_result_t set_events(trigger_service_t* service, uint32_t first, uint32
   return gpu_set_event_map(&service->shared->gpu, 0, 0);
 }
 
+// What others send to the output is added on its way here: one update an element comes for all of
+// them, and the own one stays.
+static fw_result_t set_switch(trigger_service_t* service) {
+  const stretto_output_config_t* o = &service->output;
+  const uint64_t size = (uint64_t)(o->m - 1) * o->pitch + (uint64_t)o->n * element_bytes(o);
+#ifdef FIRMWARE_SENDER_TOO_FEW
+  const uint32_t senders = o->updates - 2u;
+#else
+  const uint32_t senders = o->updates - 1u;
+#endif
+  const fw_result_t result = switch_adder_set(service->shared->gpu_id, o->base, size, senders);
+  service->in_switch = result == STRETTO_OK;
+  return result;
+}
+
+static void clear_switch(trigger_service_t* service) {
+  if (service->in_switch) switch_adder_clear(service->shared->gpu_id);
+  service->in_switch = false;
+}
+
 // Takes back what a map that was refused half-way has programmed. The indices are those of this
 // service: nothing fails.
 static void undo_map(trigger_service_t* service, stretto_operation_t operation, uint32_t flags,
                      uint32_t ranges, uint32_t regions, tile_run_t untracked) {
   fw_result_t result = range_table_truncate(&service->ranges, ranges);
   if ((flags & STRETTO_MAP_EVENT) != 0 && result == STRETTO_OK) result = set_events(service, 0, 0);
+  if ((flags & STRETTO_MAP_SWITCH) != 0) clear_switch(service);
   if (operation == STRETTO_OP_REMOTE_MAP && result == STRETTO_OK)
     result = set_untracked(service, untracked);
   if (service->regions > regions && result == STRETTO_OK) {
@@ -242,6 +265,10 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
   if ((arrival && !(remote && tracked)) || (map->id_shift != 0 && !remote))
     return STRETTO_ERROR_ARGUMENT;
   if ((!remote || arrival) && tracked && map->updates != o->updates) return STRETTO_ERROR_ARGUMENT;
+  const bool in_switch = (flags & STRETTO_MAP_SWITCH) != 0;
+  if (in_switch && (operation != STRETTO_OP_LOCAL_MAP || !tracked ||
+                    (flags & STRETTO_MAP_UPDATE) == 0 || o->updates < 2 || service->in_switch))
+    return STRETTO_ERROR_ARGUMENT;
   const uint64_t size = (uint64_t)(o->m - 1) * o->pitch + (uint64_t)o->n * element_bytes(o);
   // Operands of memory here: no link and no Tracker meets them.
   if ((flags & (STRETTO_MAP_OPERAND | STRETTO_MAP_MULTIPLY)) != 0) {
@@ -296,6 +323,7 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
     result = add_region(service, flags, map, o->base,
                         operation == STRETTO_OP_DMA_MAP ? map->peer_base : 0);
   }
+  if (result == STRETTO_OK && in_switch) result = set_switch(service);
   if (result == STRETTO_OK) result = add_run(service, &range, map);
   if (result != STRETTO_OK) {
     undo_map(service, operation, flags, ranges_before, regions_before, untracked_before);
@@ -354,10 +382,10 @@ fw_result_t trigger_service_map(trigger_service_t* service, stretto_operation_t 
     return STRETTO_ERROR_ARGUMENT;
   if ((flags & ~(STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED | STRETTO_MAP_EVENT |
                  STRETTO_MAP_READY | STRETTO_MAP_ARRIVAL | STRETTO_MAP_OPERAND |
-                 STRETTO_MAP_MULTIPLY)) != 0)
+                 STRETTO_MAP_MULTIPLY | STRETTO_MAP_SWITCH)) != 0)
     return STRETTO_ERROR_ARGUMENT;
   if ((flags & (STRETTO_MAP_EVENT | STRETTO_MAP_READY | STRETTO_MAP_ARRIVAL | STRETTO_MAP_OPERAND |
-                STRETTO_MAP_MULTIPLY)) != 0 &&
+                STRETTO_MAP_MULTIPLY | STRETTO_MAP_SWITCH)) != 0 &&
       (flags & STRETTO_MAP_TILES) == 0)
     return STRETTO_ERROR_ARGUMENT;
   return (flags & STRETTO_MAP_TILES) != 0 ? map_tiles(service, operation, flags, map)
@@ -405,6 +433,7 @@ fw_result_t trigger_service_reset(trigger_service_t* service, bool allocations) 
   service->runs = 0;
   service->tiles = shared->output_tiles = 0;
   service->untracked = (tile_run_t){0, 0};
+  clear_switch(service);
   if (service->events && result == STRETTO_OK) result = set_events(service, 0, 0);
   if (result != STRETTO_OK) return result;
   return range_table_truncate(&service->ranges, allocations ? 0 : service->ranges.low);

@@ -36,6 +36,7 @@ typedef struct trigger_service {
   uint32_t regions;      // DMA regions in use.
   tile_run_t untracked;  // Remote tiles; may go around the end.
   bool events;           // Tiles that raise events are mapped.
+  bool in_switch;        // The switch adds what others send to the output.
   uint32_t runs;
   tile_run_t run[TRIGGER_MAX_RUNS];  // Mapped tiles.
 } trigger_service_t;

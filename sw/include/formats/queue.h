@@ -234,6 +234,8 @@ typedef struct stretto_map {
 //   MULTIPLY  with OPERAND: memory multiplies instead
 //   ARRIVAL   REMOTE_MAP, tracked tiles: tiles of others arrive in their place and with their ids;
 //             they are counted like those of a tracked LOCAL_MAP
+//   SWITCH    LOCAL_MAP, tracked and UPDATE: the switch of the machine adds what the others send to
+//             the output, updates - 1 for each element, until the maps are reset (T3-SW-01)
 #define STRETTO_MAP_TILES (1u << 0)
 #define STRETTO_MAP_UPDATE (1u << 1)
 #define STRETTO_MAP_TRACKED (1u << 2)
@@ -242,6 +244,7 @@ typedef struct stretto_map {
 #define STRETTO_MAP_ARRIVAL (1u << 5)
 #define STRETTO_MAP_OPERAND (1u << 6)
 #define STRETTO_MAP_MULTIPLY (1u << 7)
+#define STRETTO_MAP_SWITCH (1u << 8)
 
 typedef struct stretto_output_config {
   uint64_t base;   // Element (0, 0), in this GPU.

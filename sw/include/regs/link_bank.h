@@ -19,6 +19,13 @@ inline constexpr RegisterInfo kLinkRegisters[] = {
     {"credits", 0x1020, 66, 64, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
 };
 
+inline constexpr RegisterInfo kSwitchRegisters[] = {
+    // name, offset, count, stride, bytes, access, reset, writable bits
+    {"add_base", 0x0, 32, 32, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
+    {"add_length", 0x8, 32, 32, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffff},
+    {"add_parts", 0x10, 32, 32, 8, RegisterAccess::kReadWrite, 0x0, 0xff},
+};
+
 }  // namespace stretto
 
 #endif  // STRETTO_SW_INCLUDE_REGS_LINK_BANK_H_

@@ -54,4 +54,30 @@
 #define LINK_CREDITS_STRIDE 0x40
 #define LINK_CREDITS_OFFSET_AT(i) (0x1020 + (i) * 0x40)
 
+// switch: A switch between GPUs, at its node, 0xFE. A GPU reaches those of its own port, by posted writes alone.
+
+// Port i, where what is added on the way to its GPU begins. (read, write)
+#define SWITCH_ADD_BASE_OFFSET 0x0
+#define SWITCH_ADD_BASE_COUNT 32
+#define SWITCH_ADD_BASE_STRIDE 0x20
+#define SWITCH_ADD_BASE_OFFSET_AT(i) (0x0 + (i) * 0x20)
+#define SWITCH_ADD_BASE_ADDRESS_SHIFT 0  // 48-bit address in that GPU.
+#define SWITCH_ADD_BASE_ADDRESS_MASK 0xffffffffffff
+
+// Port i, how much is added. (read, write)
+#define SWITCH_ADD_LENGTH_OFFSET 0x8
+#define SWITCH_ADD_LENGTH_COUNT 32
+#define SWITCH_ADD_LENGTH_STRIDE 0x20
+#define SWITCH_ADD_LENGTH_OFFSET_AT(i) (0x8 + (i) * 0x20)
+#define SWITCH_ADD_LENGTH_BYTES_SHIFT 0  // Bytes from add_base on.
+#define SWITCH_ADD_LENGTH_BYTES_MASK 0xffffffffff
+
+// Port i, senders that add to each address. Sums that wait leave when one of the three is written. (read, write)
+#define SWITCH_ADD_PARTS_OFFSET 0x10
+#define SWITCH_ADD_PARTS_COUNT 32
+#define SWITCH_ADD_PARTS_STRIDE 0x20
+#define SWITCH_ADD_PARTS_OFFSET_AT(i) (0x10 + (i) * 0x20)
+#define SWITCH_ADD_PARTS_SENDERS_SHIFT 0  // 0 or 1: nothing is added.
+#define SWITCH_ADD_PARTS_SENDERS_MASK 0xff
+
 #endif  // STRETTO_SW_INCLUDE_REGS_LINK_REGS_H_

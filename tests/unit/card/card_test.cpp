@@ -166,7 +166,7 @@ struct Bench {
     for (auto& each : gpu) each->partition.audit(sink);
     card->partition.audit(sink);
     partition->audit(sink);
-    audit_links(routers, sink);
+    audit_links(routers, 0, sink);
     std::vector<const LinkPort*> ends;
     for (const Router* const router : routers) ends.push_back(&router->port(0));
     audit_switch(*crossbar, "switch", ends, sink);

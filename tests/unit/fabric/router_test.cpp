@@ -46,7 +46,7 @@ struct Bench {
       each->partition.audit(sink);
       routers.push_back(&each->router);
     }
-    audit_links(routers, sink);
+    audit_links(routers, 0, sink);
     size_t broken = 0;
     for (const AuditResult& result : sink.all()) broken += result.holds ? 0 : 1;
     CHECK(sink.all().size() > 1);

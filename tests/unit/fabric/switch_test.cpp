@@ -9,10 +9,13 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "sw/include/regs/link_regs.h"
 #include "tests/unit/common/in_child.h"
 #include "tests/unit/fabric/link_bench.h"
 
@@ -64,7 +67,7 @@ struct Bench {
       ends.push_back(&each->router.port(0));
     }
     partition->audit(sink);
-    audit_links(routers, sink);
+    audit_links(routers, crossbar->bytes_kept(), sink);
     audit_switch(*crossbar, "switch", ends, sink);
     std::vector<std::string> names;
     for (const AuditResult& result : sink.all()) {
@@ -272,6 +275,101 @@ TEST_CASE("a switch without credit says so in a deadlock report") {
       bench.conductor->run(),
       Catch::Contains(
           "switch.crossbar: port2 to node 3: 1 packets wait (credit 0 of 65536 B free)"));
+}
+
+// GPU `gpu` asks the switch to add what `senders` send to [0, 1 MiB) of its memory, as firmware does.
+void ask(Bench& bench, unsigned gpu, uint64_t senders) {
+  static std::vector<std::vector<uint8_t>> words;  // Live until they have left.
+  Gpu& one = *bench.gpu[gpu];
+  one.access(tlm::TLM_WRITE_COMMAND, LINK_ROUTE_OFFSET_AT(STRETTO_NODE_SWITCH),
+             LINK_ROUTE_VALID_MASK);
+  const uint64_t at = uint64_t{STRETTO_NODE_SWITCH} << STRETTO_NODE_SHIFT;
+  words.reserve(64);
+  for (const auto& [offset, value] :
+       {std::pair{SWITCH_ADD_BASE_OFFSET_AT(gpu), address_in(gpu, 0)},
+        std::pair{SWITCH_ADD_LENGTH_OFFSET_AT(gpu), uint64_t{1} << 20},
+        std::pair{SWITCH_ADD_PARTS_OFFSET_AT(gpu), senders}}) {
+    std::vector<uint8_t>& word = words.emplace_back(8);
+    std::memcpy(word.data(), &value, 8);
+    one.first.send(one.first.make(Operation::write, at + offset, word));
+  }
+}
+
+void update(Bench& bench, unsigned from, unsigned to, uint64_t offset, std::vector<uint8_t>& data,
+            Time at) {
+  Requester& requester = bench.gpu[from]->first;
+  PooledPayload& payload = requester.make(Operation::update, address_in(to, offset), data);
+  payload.extension.element = ElementType::int32;
+  payload.extension.tracked = true;
+  requester.send(payload, at);
+}
+
+SwitchSpec that_adds() {
+  SwitchSpec spec;
+  spec.add_bytes = 65'536;
+  return spec;
+}
+
+TEST_CASE("of what three GPUs add to a fourth one sum arrives, a switch latency after the last",
+          "[T3-SW-01]") {
+  Bench bench(4, pcie(), that_adds());
+  ask(bench, 3, 3);
+  std::vector<uint8_t> data = pattern(4'096);
+  for (unsigned from = 0; from < 3; ++from)
+    update(bench, from, 3, 0x1000, data, (2 + from) * kMicrosecond);
+  bench.run();
+  REQUIRE(bench.seen(3).size() == 1);
+  // A burst, 304 ns, once into the switch and once out of it.
+  CHECK(bench.seen(3)[0].at ==
+        4 * kMicrosecond + 2 * 304 * kNanosecond + kPath + memory_time(4'096));
+  CHECK(bench.seen(3)[0].extension.parts == 3);
+  CHECK(bench.crossbar->counters(3).bytes_out == 4'096);
+  CHECK(bench.crossbar->bytes_kept() == 2 * 4'096 + 3 * 8);
+  for (size_t i = 0; i < data.size(); i += 4) {
+    uint32_t once, sum;
+    std::memcpy(&once, data.data() + i, 4);
+    bench.gpu[3]->memory.image.read(0x1000 + i, reinterpret_cast<uint8_t*>(&sum), 4);
+    CHECK(sum == 3 * once);
+  }
+  CHECK(bench.violated().empty());
+}
+
+TEST_CASE("a flag does not pass a sum that has data of its sender", "[T3-SW-01]") {
+  Bench bench(4, pcie(), that_adds());
+  ask(bench, 3, 3);
+  std::vector<uint8_t> data = pattern(4'096), flag(8, 1);
+  update(bench, 0, 3, 0x1000, data, 2 * kMicrosecond);
+  update(bench, 1, 3, 0x2000, data, 2 * kMicrosecond);
+  bench.write(0, 3, 0x200000, flag, 2 * kMicrosecond);
+  bench.run();
+  const std::vector<TestMemory::Seen>& seen = bench.seen(3);
+  REQUIRE(seen.size() == 3);
+  CHECK((seen[0].address & STRETTO_OFFSET_MASK) == 0x1000);
+  CHECK(seen[0].extension.parts == 1);
+  CHECK((seen[1].address & STRETTO_OFFSET_MASK) == 0x200000);
+  CHECK(seen[1].at < 5 * kMicrosecond);
+  CHECK(seen[2].at > 20 * kMicrosecond);  // What waits for others leaves at last.
+  CHECK(bench.violated().empty());
+}
+
+TEST_CASE("a GPU has no say in what is added on the way to others", "[T3-SW-01]") {
+  Bench bench(4, pcie(), that_adds());
+  ask(bench, 3, 3);
+  std::vector<uint8_t> word(8, 0), data = pattern(4'096);
+  bench.gpu[0]->access(tlm::TLM_WRITE_COMMAND, LINK_ROUTE_OFFSET_AT(STRETTO_NODE_SWITCH),
+                       LINK_ROUTE_VALID_MASK);
+  Requester& requester = bench.gpu[0]->second;
+  requester.send(requester.make(Operation::write,
+                                (uint64_t{STRETTO_NODE_SWITCH} << STRETTO_NODE_SHIFT) +
+                                    SWITCH_ADD_PARTS_OFFSET_AT(3),
+                                word),
+                 kMicrosecond);
+  for (unsigned from = 0; from < 3; ++from) update(bench, from, 3, 0x1000, data, 2 * kMicrosecond);
+  bench.run();
+  CHECK(bench.seen(3).size() == 1);
+  CHECK(bench.violated() == std::vector<std::string>{"switch packets in = out",
+                                                     "switch bytes in = out",
+                                                     "link bytes sent = received"});
 }
 
 std::string traffic(const ConductorSpec& sim) {

@@ -247,6 +247,12 @@ TEST_CASE("servers need a network, GPUs for each, and a NIC that has the faults"
                  "gpus_per_node (4) needs topology ring"));
   CHECK(contains(complaint("extends: t3-nodes\nsim: {mirror: true}\n"),
                  "sim.mirror needs links that are all alike"));
+  CHECK(contains(complaint("extends: t3\nswitch: {add_bytes: 65536}\n"),
+                 "switch.add_bytes needs topology switch"));
+  CHECK(contains(complaint("extends: t3\ntopology: switch\nswitch: {add_bytes: 4096}\n"),
+                 "switch.add_bytes (4096) must be 0 or at least 65536"));
+  CHECK(contains(complaint(cluster + "network_switch: {add_bytes: 65536}\n"),
+                 "network_switch.add_bytes needs topology switch"));
   CHECK(contains(complaint(cluster + "nic: {mtu_bytes: 1000}\n"), "256|512|1024|2048|4096"));
   CHECK(contains(complaint(cluster + "nic: {mtu: 256}\n"), "nearest: nic.mtu_bytes"));
   CHECK(contains(complaint(cluster + "nic: {window_packets: 15}\n"),

@@ -241,6 +241,26 @@ TEST_CASE("directly, each chunk is a launch of its own and goes to the GPU that 
   }
 }
 
+TEST_CASE("where a switch adds, its owner asks for it, and all ranks launch chunks in one order",
+          "[T3-SW-01]") {
+  for (uint32_t rank = 0; rank < 4; ++rank) {
+    FakeGpuHost host;
+    ring_gemm_parameters_t p = parameters(RING_GEMM_DIRECT, rank);
+    p.in_switch = 1;
+    const ring_gemm_plan_t plan = plan_of(p);
+    const std::vector<stretto_packet_t> packets = packets_of(p, host);
+    const std::vector<stretto_packet_t> maps = tile_maps(packets), kernels = dispatches(packets);
+    REQUIRE(maps.size() == 4);
+    for (unsigned i = 0; i < 4; ++i)
+      CHECK(((maps[i].vendor.flags & STRETTO_MAP_SWITCH) != 0) == (i == 3));
+    CHECK(maps[3].vendor.operation == STRETTO_OP_LOCAL_MAP);
+    const uint32_t chunks[4] = {1, 2, 3, 0};
+    for (unsigned i = 0; i < 4; ++i)
+      CHECK(STRETTO_ORDER_FIRST(kernels[i].dispatch.order) ==
+            ring_gemm_chunk_first(&plan, 4, chunks[i]));
+  }
+}
+
 TEST_CASE("the fused GEMM starts with the chunk it sends first and carries the update bit",
           "[T3-STAG-01][T3-NMC-03]") {
   FakeGpuHost host;

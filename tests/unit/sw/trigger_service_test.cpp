@@ -5,6 +5,7 @@
 // guard once.
 #include <array>
 
+#include "sw/include/regs/link_regs.h"
 #include "tests/unit/sw/firmware_bench.h"
 
 using namespace stretto::test;
@@ -162,6 +163,37 @@ TEST_CASE("a remote map that the range table refuses leaves the untracked tiles 
   CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags, &map) ==
         STRETTO_ERROR_OVERLAP);
   CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_UNTRACKED_OFFSET) == uint64_t{3} << 32);
+}
+
+TEST_CASE("the switch is asked to add what the others send to the output, until maps are reset",
+          "[T3-SW-01]") {
+  Firmware f;
+  const uint32_t flags =
+      STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED | STRETTO_MAP_SWITCH;
+  const uint64_t at = uint64_t{STRETTO_NODE_SWITCH} << STRETTO_NODE_SHIFT;
+  const auto result = [&](stretto_operation_t operation, uint32_t with) {
+    stretto_map_t map = tiles(6, 3);
+    map.updates = f.trigger.output.updates;
+    return trigger_service_map(&f.trigger, operation, with, &map);
+  };
+  configure(f);
+  CHECK(result(STRETTO_OP_LOCAL_MAP, flags) == STRETTO_ERROR_UNMAPPED);  // There is none.
+  CHECK(f.trigger.ranges.used == 0);
+  CHECK(f.trigger.regions == 0);
+  f.device.word[STRETTO_LINK_BASE + LINK_ROUTE_OFFSET_AT(STRETTO_NODE_SWITCH)] =
+      LINK_ROUTE_VALID_MASK;
+  CHECK(result(STRETTO_OP_DMA_MAP, flags) == STRETTO_ERROR_ARGUMENT);
+  CHECK(result(STRETTO_OP_LOCAL_MAP, flags & ~STRETTO_MAP_UPDATE) == STRETTO_ERROR_ARGUMENT);
+  CHECK(result(STRETTO_OP_LOCAL_MAP, flags & ~STRETTO_MAP_TRACKED) == STRETTO_ERROR_ARGUMENT);
+  CHECK(result(STRETTO_OP_LOCAL_MAP, flags & ~STRETTO_MAP_TILES) == STRETTO_ERROR_ARGUMENT);
+  REQUIRE(result(STRETTO_OP_LOCAL_MAP, flags) == STRETTO_OK);
+  // 640 x 300 elements, the own part left out.
+  CHECK(f.device.at(at + SWITCH_ADD_BASE_OFFSET_AT(kGpu)) == kOwn + kOutput);
+  CHECK(f.device.at(at + SWITCH_ADD_LENGTH_OFFSET_AT(kGpu)) == 639 * kPitch + 600);
+  CHECK(f.device.at(at + SWITCH_ADD_PARTS_OFFSET_AT(kGpu)) == f.trigger.output.updates - 1u);
+  CHECK(result(STRETTO_OP_LOCAL_MAP, flags) == STRETTO_ERROR_ARGUMENT);  // Once.
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  CHECK(f.device.at(at + SWITCH_ADD_PARTS_OFFSET_AT(kGpu)) == 0);
 }
 
 TEST_CASE("tiles that arrive in the place of those that leave are tracked, with the peer's ids",
