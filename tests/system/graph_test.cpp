@@ -526,9 +526,9 @@ TEST_CASE("a loop kernel of another graph beside a plan is refused") {
 
 // Nor are numbers moved then; indices of rows are.
 TEST_CASE("without values a graph takes the same time") {
-  for (const char* graph :
-       {"graph/mlp", "dlrm:batch=130,entries=20 --mode bsp",
-        "mgn:nodes=150,edges=333 --training --mode bsp", "mgn:nodes=150,edges=333 --mode kitsune"}) {
+  for (const char* graph : {"graph/mlp", "dlrm:batch=130,entries=20 --mode bsp",
+                            "mgn:nodes=150,edges=333 --training --mode bsp",
+                            "mgn:nodes=150,edges=333 --mode kitsune"}) {
     INFO(graph);
     const std::string run = std::string(graph) + " --impl all=model";
     const auto with = run_correctly(run),
