@@ -172,8 +172,8 @@ void ComputeUnit::move_state(bool save, uint64_t address, uint64_t bytes, uint8_
 // lines. Bytes are no numbers.
 bool ComputeUnit::moves_bytes(const RangeEntry* entry, ElementType element) const {
   return spec_.tile_values || element == ElementType::byte ||
-         (entry != nullptr && (entry->kind == RangeKind::remote ||
-                               entry->allocation == AllocationClass::shared));
+         (entry != nullptr &&
+          (entry->kind == RangeKind::remote || entry->allocation == AllocationClass::shared));
 }
 
 // A tile load or store becomes one request for each run of rows that one range entry holds; usually

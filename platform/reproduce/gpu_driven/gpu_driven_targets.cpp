@@ -392,8 +392,9 @@ Measured measure_r36(const Results& r) {
     if (row.request > 0) ways.push_back(row.request);
   if (ways.empty()) return {.note = "no message of g-drv-s whose latency was measured"};
   const auto [least, most] = std::minmax_element(ways.begin(), ways.end());
-  return {.note = "requests only, from the kernel to the thread that polls; flags are packets of "
-                  "the stream that copies",
+  return {.note =
+              "requests only, from the kernel to the thread that polls; flags are packets of "
+              "the stream that copies",
           .range = {*least, *most}};
 }
 
