@@ -524,7 +524,7 @@ TEST_CASE("a loop kernel of another graph beside a plan is refused") {
   CHECK(refused.says("g.elf is of another plan than"));
 }
 
-// Nor are numbers moved then; indices of rows are.
+// Of graphs that gather rows and that have queues, too.
 TEST_CASE("without values a graph takes the same time") {
   for (const char* graph : {"graph/mlp", "dlrm:batch=130,entries=20 --mode bsp",
                             "mgn:nodes=150,edges=333 --training --mode bsp",

@@ -292,7 +292,6 @@ class ComputeUnit final : public sc_core::sc_module,
   uint64_t simt_slots(uint64_t instructions) const;
 
   // Memory requests (compute_unit_memory.cpp).
-  bool moves_bytes(const RangeEntry* entry, ElementType element) const;
   Step issue_tile(Wavefront& wavefront, Group& group, unsigned name, uint64_t address,
                   const TileShape& shape, ElementType element, bool store, bool streaming,
                   uint8_t* data);

@@ -168,14 +168,6 @@ void ComputeUnit::move_state(bool save, uint64_t address, uint64_t bytes, uint8_
   move_done(number, now_cycle());
 }
 
-// Without values of tiles numbers stay where they are, but for what leaves the GPU or lies in shared
-// lines. Bytes are no numbers.
-bool ComputeUnit::moves_bytes(const RangeEntry* entry, ElementType element) const {
-  return spec_.tile_values || element == ElementType::byte ||
-         (entry != nullptr &&
-          (entry->kind == RangeKind::remote || entry->allocation == AllocationClass::shared));
-}
-
 // A tile load or store becomes one request for each run of rows that one range entry holds; usually
 // one in all.
 ComputeUnit::Step ComputeUnit::issue_tile(Wavefront& wavefront, Group& group, unsigned name,
@@ -209,16 +201,15 @@ ComputeUnit::Step ComputeUnit::issue_tile(Wavefront& wavefront, Group& group, un
       }
     }
     const uint32_t bytes = rows * shape.row_bytes;
-    uint8_t* const moved = moves_bytes(entry, element) ? data : nullptr;
     PooledPayload& payload = make_request(
-        wavefront, store ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, from, moved, bytes);
+        wavefront, store ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, from, data, bytes);
     if (!apply_entry(wavefront, entry, from, store, payload)) return Step::stop;
     StrettoExtension& extension = payload.extension;
     extension.element = element;
     extension.rows = rows;
     extension.row_bytes = shape.row_bytes;
     extension.pitch = rows == 1 ? 0 : shape.pitch;
-    extension.tags_only = moved == nullptr;
+    extension.tags_only = data == nullptr;
     extension.cookie = cookie(index, number);
     if (store && group.context->update) {
       if (entry->update) extension.operation = Operation::update;
