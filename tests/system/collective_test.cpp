@@ -205,7 +205,6 @@ TEST_CASE("a kernel that moves bytes too many is found by check and audit") {
   CHECK(scatter.says("bytes written outside of what was given"));
 }
 
-// Counts around a line (14 floats), a slot of lines (1792) and ranks; several rounds of the FIFOs.
 // Among them one of a kernel's object and one of a queue: firmware refuses what it finds instead.
 TEST_CASE("a packet that the fabric loses ends the run in words") {
   for (const char* const packet : {"28", "33", "38"}) {
@@ -222,6 +221,7 @@ TEST_CASE("a packet that the fabric loses ends the run in words") {
   }
 }
 
+// Counts around a line (14 floats), a slot of lines (1792) and ranks; several rounds of the FIFOs.
 TEST_CASE("both protocols give the right bytes at ragged counts, in place and out of place") {
   for (const char* protocol : {"ll", "simple"}) {
     const std::string set = std::string("software.protocol=") + protocol;
