@@ -36,7 +36,7 @@ tree_state() {
 # The executable with assertions on, for the determinism test. Without RTL: that has lint and assertions of its own.
 build_debug() {
   cmake -S . -B "$build/debug" -G Ninja -DCMAKE_BUILD_TYPE=Debug \
-    -DSTRETTO_RTL=OFF -DSTRETTO_SW=OFF -DSTRETTO_TESTS=OFF -DSTRETTO_DEBUG_INFO=OFF >/dev/null &&
+    -DSTRETTO_RTL=OFF -DSTRETTO_SW=OFF -DSTRETTO_TESTS=OFF -DSTRETTO_DEBUG_INFO=OFF -DSTRETTO_UNITY=ON >/dev/null &&
     cmake --build "$build/debug" -j "$jobs" --target stretto
 }
 

@@ -13,16 +13,11 @@
 #include <memory>
 
 #include "models/common/error.h"
+#include "models/common/hex.h"
 #include "models/common/read_file.h"
 
 namespace stretto {
 namespace {
-
-std::string hex(uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
 
 std::string sha256_hex(const std::vector<char>& bytes) {
   unsigned char digest[EVP_MAX_MD_SIZE];

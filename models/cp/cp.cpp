@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdio>
 #include <cstring>
 #include <new>
 #include <utility>
 
 #include "models/common/error.h"
+#include "models/common/hex.h"
 #include "models/common/tlm_checker.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/private_memory.h"
@@ -21,12 +21,6 @@ namespace {
 constexpr uint64_t kClintBytes = 0x10000;
 constexpr uint64_t kBankBytes = 0x1000;
 constexpr unsigned kDoorbellCount = 16;
-
-std::string hex(uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
 
 bool in_sram(uint64_t address, uint64_t bytes) {
   return address >= STRETTO_SRAM_BASE && bytes <= STRETTO_SRAM_BYTES &&

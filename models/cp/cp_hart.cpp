@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <cstdio>
 #include <cstring>
 #include <iostream>
 
 #include "models/common/error.h"
+#include "models/common/hex.h"
 
 namespace stretto {
 
@@ -24,12 +24,6 @@ constexpr uint32_t kDigestBusRead = 0x4350'0001;
 constexpr uint32_t kDigestBusWrite = 0x4350'0002;
 constexpr uint32_t kDigestAtomic = 0x4350'0003;
 constexpr uint32_t kDigestWait = 0x4350'0004;
-
-std::string hex(uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
 
 uint64_t quantum_in_cycles(const CpSpec& spec) {
   return std::max<uint64_t>(1, uint64_t{spec.quantum_ns} * spec.mhz / 1000);

@@ -19,7 +19,7 @@ constexpr uint64_t kLeft =
     uint64_t{1}
     << 32;  // Event tag: the packet on the wire of the port below has left; else look again.
 constexpr uint64_t kHeld = uint64_t{1} << 33;  // Event tag: a sum for the port below may be old.
-constexpr uint32_t kEventSent = 0x48;          // Digest kinds.
+constexpr uint32_t kEventForwarded = 0x48;     // Digest kinds.
 constexpr uint32_t kEventAdded = 0x49;
 
 }  // namespace
@@ -219,7 +219,7 @@ void Switch::transmit(Port& out, size_t source) {
   out.counters.bytes_out += bytes;
   if (!is_load_of_host(packet)) services_.count_moved(bytes);
   if (services_.digest != nullptr)
-    services_.digest->event(end, kEventSent, packet.address, bytes << 8 | out.index);
+    services_.digest->event(end, kEventForwarded, packet.address, bytes << 8 | out.index);
   packet.destination = out.spec.peer_node;
   packet.link = out.spec.peer_port;
   packet.arrival = packet.tail = end + link.latency_ns * kNanosecond;

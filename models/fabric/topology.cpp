@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cassert>
 
+#include "models/common/partition.h"
+
 namespace stretto {
 namespace {
-
-constexpr uint8_t kHostNode = 0xFF;
 
 uint8_t node_of(unsigned gpu) { return static_cast<uint8_t>(gpu + 1); }
 uint8_t card_node(unsigned card) { return static_cast<uint8_t>(kCardNode + card); }

@@ -11,6 +11,9 @@
 
 namespace stretto {
 
+// Of the 48 bits that addresses and counters of slots have.
+inline constexpr uint64_t kAddressMask = (uint64_t{1} << 48) - 1;
+
 template <class InputPins, class OutputPins, class State>
 class Block {
  public:

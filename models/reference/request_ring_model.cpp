@@ -10,7 +10,6 @@ static_assert(kRingDepth == STRETTO_SEND_RING_DEPTH && kRingBuffers == STRETTO_S
 
 namespace {
 
-constexpr uint64_t kAddressMask = (uint64_t{1} << 48) - 1;
 constexpr uint8_t kMalformed = 1;
 constexpr uint8_t kDropped = 2;
 constexpr uint8_t kTransfer = 4;

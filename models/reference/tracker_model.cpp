@@ -8,7 +8,6 @@
 namespace stretto {
 namespace {
 
-constexpr uint64_t kAddressMask = (uint64_t{1} << 48) - 1;
 constexpr uint64_t kEntryValid = uint64_t{1} << 63;
 
 // The first set bit of `mask` at or after `from`, cyclically. REQUIRES: mask != 0.

@@ -9,8 +9,12 @@ namespace stretto {
 
 namespace {
 
-enum Requester : unsigned { kDma, kRing, kWindow, kRequesters };  // Egress sockets of the router.
-enum Nothing : unsigned { kLinks, kDmaMemory, kRingMemory };      // Where a GPU has its HBM.
+struct CardEgress {  // Sockets of the router.
+  enum : unsigned { kDma, kRing, kWindow, kCount };
+};
+struct CardNothing {  // Where a GPU has its HBM.
+  enum : unsigned { kLinks, kDma, kRing };
+};
 
 DmaSpec dma_spec(const CardSpec& card) {
   DmaSpec dma;
@@ -26,7 +30,7 @@ CardNode::CardNode(sc_core::sc_module_name name, const MachineSpec& spec, unsign
                    const std::map<std::string, Impl>& impl, Conductor& conductor)
     : Node(name, conductor, static_cast<uint8_t>(STRETTO_NODE_CARD + index)),
       dma("dma", dma_spec(spec.card), partition.services()),
-      router("router", card_port(index, spec.gpus, spec.pcie), kRequesters, partition),
+      router("router", card_port(index, spec.gpus, spec.pcie), CardEgress::kCount, partition),
       window("window", partition.services()),
       request_ring("request_ring", spec.card.clock_mhz, partition.services(),
                    make_request_ring(impl.at("request_ring"),
@@ -36,12 +40,12 @@ CardNode::CardNode(sc_core::sc_module_name name, const MachineSpec& spec, unsign
   connect(router.doorbell, window.aperture, queue);
   connect(window.ring, request_ring.csr, queue);
   connect(window.stores, request_ring.stores, queue);
-  connect(window.report_out, router.egress[kWindow], queue);
-  connect(dma.egress, router.egress[kDma], queue);
-  connect(request_ring.egress, router.egress[kRing], queue);
-  connect(router.memory, window.nothing[kLinks], queue);
-  connect(dma.memory, window.nothing[kDmaMemory], queue);
-  connect(request_ring.memory, window.nothing[kRingMemory], queue);
+  connect(window.report_out, router.egress[CardEgress::kWindow], queue);
+  connect(dma.egress, router.egress[CardEgress::kDma], queue);
+  connect(request_ring.egress, router.egress[CardEgress::kRing], queue);
+  connect(router.memory, window.nothing[CardNothing::kLinks], queue);
+  connect(dma.memory, window.nothing[CardNothing::kDma], queue);
+  connect(request_ring.memory, window.nothing[CardNothing::kRing], queue);
   request_ring.set_interrupts(window);
   partition.add("dma", dma);
   partition.add("router", router);

@@ -13,8 +13,12 @@ namespace stretto {
 namespace {
 
 constexpr uint64_t kBankBytes = 0x10000;  // Distance of the register banks in address_map.h.
-enum Requester : unsigned { kL2Remote, kDma, kRing, kRequesters };  // Egress sockets of the router.
-enum HbmPeer : unsigned { kLinks, kDmaMemory, kRingMemory, kHbmPeers };  // Peer sockets of the HBM.
+struct GpuEgress {                        // Sockets of the router.
+  enum : unsigned { kL2Remote, kDma, kRing, kCount };
+};
+struct HbmPeer {  // Sockets of the HBM.
+  enum : unsigned { kLinks, kDma, kRing, kCount };
+};
 
 std::string instance(unsigned gpu, const std::string& rest) {
   return "gpu" + std::to_string(gpu) + "." + rest;
@@ -69,10 +73,10 @@ GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned
           make_grid_scheduler(
               impl.at("grid_scheduler"), instance(index, "grid_scheduler"),
               probe(waves, {index, "grid_scheduler", 0, false}, spec.gpu.clock_mhz))),
-      hbm("hbm", hbm_spec(spec), kHbmPeers, partition.services(), memory,
+      hbm("hbm", hbm_spec(spec), HbmPeer::kCount, partition.services(), memory,
           hbm_parts(spec, index, impl, waves)),
       dma("dma", spec.dma, partition.services()),
-      router("router", gpu_wiring(spec, index), kRequesters, partition),
+      router("router", gpu_wiring(spec, index), GpuEgress::kCount, partition),
       cp("cp", spec.cp, partition.services()),
       request_ring(
           "request_ring", spec.gpu.clock_mhz, partition.services(),
@@ -92,14 +96,14 @@ void GpuNode::bind() {
   const EventQueue& queue = partition.queue();
   L2Cache& l2 = gpu.l2;
   for (unsigned i = 0; i < l2.channel.size(); ++i) connect(l2.channel[i], hbm.channel[i], queue);
-  connect(l2.remote, router.egress[kL2Remote], queue);
+  connect(l2.remote, router.egress[GpuEgress::kL2Remote], queue);
   connect(l2.device, request_ring.stores, queue);
   connect(cp.mem, l2.cp, queue);
-  connect(dma.memory, hbm.peer[kDmaMemory], queue);
-  connect(dma.egress, router.egress[kDma], queue);
-  connect(request_ring.memory, hbm.peer[kRingMemory], queue);
-  connect(request_ring.egress, router.egress[kRing], queue);
-  connect(router.memory, hbm.peer[kLinks], queue);
+  connect(dma.memory, hbm.peer[HbmPeer::kDma], queue);
+  connect(dma.egress, router.egress[GpuEgress::kDma], queue);
+  connect(request_ring.memory, hbm.peer[HbmPeer::kRing], queue);
+  connect(request_ring.egress, router.egress[GpuEgress::kRing], queue);
+  connect(router.memory, hbm.peer[HbmPeer::kLinks], queue);
   connect(router.doorbell, doorbell_.in, queue);
   connect(doorbell_.out, cp.doorbell, queue);
 
@@ -121,7 +125,7 @@ void GpuNode::bind() {
   request_ring.set_interrupts(cp);
   hbm.set_triggers(dma);
   hbm.set_events(gpu.front_end);
-  hbm.set_admissions(kLinks, router);
+  hbm.set_admissions(HbmPeer::kLinks, router);
   gpu.front_end.set_kernel_events({[this](Time at) { hbm.kernel_start(at); },
                                    [this](Time at) { hbm.first_wg_done(at); },
                                    [this](Time at) { hbm.kernel_end(at); }});

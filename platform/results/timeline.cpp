@@ -18,7 +18,7 @@ std::string microseconds(Time time) {
   return std::to_string(time / kMicrosecond) + "." + std::string(3 - rest.size(), '0') + rest;
 }
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -51,7 +51,7 @@ unsigned Timeline::process_of(const std::string& track) {
   const auto [place, fresh] = processes_.emplace(process, processes_.size() + 1);
   if (fresh) {
     write("{\"ph\":\"M\",\"pid\":" + std::to_string(place->second) +
-          ",\"name\":\"process_name\",\"args\":{\"name\":" + quoted(process) + "}},\n");
+          ",\"name\":\"process_name\",\"args\":{\"name\":" + in_quotes(process) + "}},\n");
   }
   return place->second;
 }
@@ -74,7 +74,7 @@ unsigned Timeline::lane_for(const std::string& track, Time begin, Time end) {
     const std::string place_of_lane =
         ",\"pid\":" + std::to_string(on.process) + ",\"tid\":" + std::to_string(best->thread);
     write("{\"ph\":\"M\"" + place_of_lane +
-          ",\"name\":\"thread_name\",\"args\":{\"name\":" + quoted(name) + "}},\n");
+          ",\"name\":\"thread_name\",\"args\":{\"name\":" + in_quotes(name) + "}},\n");
     write("{\"ph\":\"M\"" + place_of_lane +
           ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":" +
           std::to_string(tracks_.size() * 1000 + on.lanes.size()) + "}},\n");
@@ -105,7 +105,7 @@ void Timeline::add(unsigned page, const Event& event) {
   const size_t slash = event.track.find('/');
   const std::string name = slash == std::string::npos ? event.track : event.track.substr(slash + 1);
   write("{\"ph\":\"C\",\"pid\":" + std::to_string(process_of(event.track)) +
-        ",\"ts\":" + microseconds(event.begin) + ",\"name\":" + quoted(name) +
+        ",\"ts\":" + microseconds(event.begin) + ",\"name\":" + in_quotes(name) +
         ",\"args\":{\"value\":" + std::to_string(event.end_or_value) + "}},\n");
 }
 
@@ -123,7 +123,7 @@ void Timeline::add_span(unsigned page, const Event& event) {
   const Time duration =
       (event.end_or_value / kNanosecond - event.begin / kNanosecond) * kNanosecond;
   write("{\"ph\":\"X\"" + place + ",\"dur\":" + microseconds(duration) +
-        ",\"name\":" + quoted(name) + "},\n");
+        ",\"name\":" + in_quotes(name) + "},\n");
   if (event.detail.flow != 0) add_arrow(place, event);
 }
 

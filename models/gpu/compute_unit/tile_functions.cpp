@@ -22,8 +22,6 @@ float tanh_of(float x) {
 constexpr float kGeluScale = 0.7978845608f;  // sqrt(2 / pi)
 constexpr float kGeluCube = 0.044715f;
 
-float larger(float a, float b) { return a > b || a != a ? a : b; }
-
 // Sum, mean or maximum of a row.
 float reduced(unsigned operation, const float* row, uint32_t count) {
   if (operation == TILE_SIMT_ROW_MAX) {

@@ -17,6 +17,9 @@ float tile_exp(float x);
 float tile_gelu(float x);
 float tile_gelu_derivative(float x);
 
+// NaN if either is, else the larger: the result does not depend on the order of the operands.
+inline float larger(float a, float b) { return a > b || a != a ? a : b; }
+
 // Whether tile.simt has such an operation; one that looks at its first operand only; its cost in
 // issues of a SIMT lane an element: special functions run at a quarter of the rate, reductions pass
 // twice.

@@ -313,8 +313,6 @@ void combine32(const uint8_t* a, const uint8_t* b, uint8_t* out, uint64_t count,
     store_element<uint32_t>(out, i, combine(load32(a, i), load32(b, i)));
 }
 
-// NaN if either is, else the larger; so the result does not depend on the order of the operands.
-float larger(float a, float b) { return a > b || a != a ? a : b; }
 float smaller(float a, float b) { return a < b || a != a ? a : b; }
 
 float combined(unsigned operation, float a, float b) {

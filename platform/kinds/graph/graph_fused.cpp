@@ -10,10 +10,6 @@ namespace stretto {
 
 namespace {
 
-constexpr uint32_t kElementBytes = 2;
-// By number, of stage_activation_t.
-const std::vector<std::string> kActivations{"none", "relu", "gelu", "sigmoid", "tanh", "silu"};
-
 class Fused {
  public:
   Fused(const PlanEntry& entry, GraphPlan& plan) : entry_(entry), plan_(plan) {

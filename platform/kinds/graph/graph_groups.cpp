@@ -13,7 +13,6 @@ namespace stretto {
 
 namespace {
 
-constexpr uint32_t kElementBytes = 2;
 constexpr uint64_t kMostEntries = 65536;
 constexpr uint64_t kMostParts = 4096;
 constexpr uint64_t kMostReaders = 16384;
@@ -65,7 +64,6 @@ const std::map<std::string, StageKind> kStages{{"linear", {1, Form::linear}},
                                                {"final", {1, Form::tree}}};
 // What a norm's gradient leaves of all rows.
 constexpr std::array<const char*, 2> kNormSums{"gamma_sums", "beta_sums"};
-const std::vector<std::string> kActivations{"none", "relu", "gelu", "sigmoid", "tanh", "silu"};
 
 bool is_sum(Form form) { return form == Form::product_sums || form == Form::row_sums; }
 bool has_parts(Form form) { return is_sum(form) || form == Form::linear; }

@@ -17,6 +17,11 @@
 
 namespace stretto {
 
+inline constexpr uint64_t kElementBytes = 2;  // FP16.
+// By number, of stage_activation_t.
+inline const std::vector<std::string> kActivations{"none",    "relu", "gelu",
+                                                   "sigmoid", "tanh", "silu"};
+
 struct GraphTensor {
   std::string name;
   std::string kind;  // input, weight, index, constant, words, lists, value, gradient.

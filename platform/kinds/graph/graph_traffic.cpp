@@ -16,7 +16,6 @@ namespace stretto {
 
 namespace {
 
-constexpr uint64_t kElementBytes = 2;
 constexpr uint64_t kSectorBytes = 64;  // Of the L2.
 constexpr double kTolerance = 0.02;
 constexpr uint64_t kArguments = 4096;  // Bytes of descriptors and kernels' own reads.
