@@ -166,6 +166,21 @@ if [ "$failed" -eq 0 ]; then
     echo "ok    (d) total $right becomes $inverted, data right"
   fi
 fi
+# Atomics over PCIe: four GPUs add to one word of the host, or of GPU 0 (tests/system/programs/link_atomics.c).
+cc -shared -fPIC -I. -Isw/include -o "$scratch/link_atomics.so" tests/system/programs/link_atomics.c || failed=1
+bash "$build/stretto-kernel" -e link_atomics -o "$scratch/link_atomics.elf" tests/system/programs/link_atomics_kernel.c || failed=1
+workload=$scratch/link_atomics.so
+atomics() {
+  local letter=$1 what=$2 wanted=$3 pattern=$4 where=$5
+  shift 5
+  sabotage "$letter" "$what" "$wanted" "$pattern" --machine v100-pcie --set gpus=4 --set gpu.cus=8 --impl all=model \
+    --set program.arguments="$scratch/link_atomics.elf add $where 4" "$@"
+}
+atomics ar0 "nothing, atomics (control)" 0 'add: right' host
+for where in host uncached; do
+  atomics "ar-$where" "an atomic that is not written" 1 'wrong: value [0-9]* of 96 that atomics found is' $where --set pcie.fault.lose_atomic=5
+  atomics "as-$where" "an atomic that is executed twice" 1 'atomics received = executed|wrong: ' $where --set pcie.fault.repeat_atomic=5
+done
 # What leaves all data right is noticed by a test of the gate: test LETTER "what" 'regular expression' TEST SENTENCE ARGUMENTS...
 test_fails() {
   local letter=$1 what=$2 pattern=$3 test=$4 sentence=$5

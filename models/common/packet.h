@@ -26,10 +26,12 @@ struct Packet {
   uint32_t credit_bytes = 0;  // Nonzero: a credit return, and nothing else below is valid.
 
   Operation operation = Operation::
-      write;  // write, update, or read: a request without data, or with `completion` its answer.
+      write;  // write, update; read: a request without data, or with `completion` its answer;
+              // atomic: a request with its operands, or the answer with the value that was there.
   bool completion = false;
   bool failed = false;  // A completion without data: there is nothing to read.
-  uint32_t tag = 0;     // Of a read, the requester's own.
+  uint32_t tag = 0;     // Of what is answered, the requester's own.
+  AtomicOp atomic_op = AtomicOp::add;
   ElementType element = ElementType::fp16;
   uint8_t account = STRETTO_ACCOUNT_OTHER;
   bool stored = false;  // By a compute unit.
@@ -41,10 +43,15 @@ struct Packet {
   uint32_t rows = 1;
   uint32_t row_bytes = 0;
   uint64_t pitch = 0;
-  uint64_t flow = 0;          // Of the timeline (TraceDetail); changes nothing.
-  std::vector<uint8_t> data;  // rows * row_bytes, dense.
+  uint64_t flow = 0;  // Of the timeline (TraceDetail); changes nothing.
+  std::vector<uint8_t>
+      data;  // rows * row_bytes, dense; of a compare and swap twice row_bytes: what
+             // is compared, what is stored.
 
   bool is_read_request() const { return operation == Operation::read && !completion; }
+  bool is_atomic_request() const { return operation == Operation::atomic && !completion; }
+  // It is answered by a completion.
+  bool is_non_posted() const { return is_read_request() || is_atomic_request(); }
 };
 
 // Receives the packets of one partition, in the order (arrival, source, sequence), each at its

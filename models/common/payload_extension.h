@@ -44,7 +44,11 @@ enum class Operation : uint8_t {
   fence,            // At the L2, of shared ranges: see `acquire` and `release`.
 };
 
-enum class AtomicOp : uint8_t { swap, add, and_, or_, xor_, min, max, minu, maxu };
+enum class AtomicOp : uint8_t { swap, add, and_, or_, xor_, min, max, minu, maxu, compare_swap };
+// What a link can ask for: PCIe has FetchAdd, Swap and CAS.
+inline bool is_link_atomic(AtomicOp op) {
+  return op == AtomicOp::add || op == AtomicOp::swap || op == AtomicOp::compare_swap;
+}
 
 // How the allocation behind the address is cached.
 // shared: as cached, with bytes in the caches.
@@ -96,14 +100,19 @@ struct StrettoExtension final : tlm::tlm_extension<StrettoExtension> {
   uint8_t parts = 1;      // Of an update: so many are in it (T3-SW-01), which the Tracker counts.
 
   // A tile request (CU-L2 only): `rows` rows of `row_bytes` bytes, `pitch` bytes apart, the first
-  // at the payload's address; data_ptr holds them densely. rows = 1 is a plain contiguous access.
+  // at the payload's address; data_ptr holds them densely. rows = 1 is a plain contiguous access,
+  // which has no pitch.
   uint32_t rows = 1;
   uint32_t row_bytes = 0;
-  uint64_t pitch = 0;
+  union {
+    uint64_t pitch = 0;
+    uint64_t compare;  // Of compare_swap; data_ptr has what is stored if this is there.
+  };
 
   uint64_t cookie = 0;  // The initiator's own; targets leave it alone.
   uint64_t flow = 0;    // Of the timeline (TraceDetail); changes nothing.
 };
+static_assert(sizeof(StrettoExtension) == 64, "a cache line: there is one a request in flight");
 
 }  // namespace stretto
 

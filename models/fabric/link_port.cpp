@@ -16,7 +16,9 @@ constexpr uint32_t kNobody = ~uint32_t{0};  // Handle of what the port itself se
 constexpr uint64_t kServed =
     uint64_t{1} << 55;  // Set in the numbers of served reads, clear in those of writes.
 
-bool is_flag(const Packet& packet) {
+// It takes effect behind all before it.
+bool is_ordered(const Packet& packet) {
+  if (packet.operation == Operation::atomic) return true;
   return packet.operation != Operation::read && !packet.tracked && packet.data.size() <= 8;
 }
 
@@ -40,6 +42,7 @@ LinkPort::LinkPort(const PortSpec& spec, unsigned index, LinkPortOwner& owner,
 
 std::string LinkPort::trace_name(const Packet& packet) {
   if (packet.is_read_request()) return "read";
+  if (packet.is_atomic_request()) return "atomic";
   return packet.tracked ? "tile " + std::to_string(packet.wg_id)
                         : std::to_string(packet.data.size()) + " B";
 }
@@ -50,7 +53,7 @@ std::string LinkPort::name() const { return "port" + std::to_string(index_); }
 
 void LinkPort::request(Packet&& packet, uint32_t request) {
   assert(packet.data.size() <= std::min<uint64_t>(kMaxPacketBytes, spec_.link.credit_bytes));
-  if (packet.is_read_request()) {
+  if (packet.is_non_posted()) {
     reads_.push_back(std::move(packet));
     release_reads();
     return;
@@ -66,6 +69,7 @@ void LinkPort::release_reads() {
     const uint64_t tags = read_requests(spec_.link, reads_.front());
     if (tags_used_ != 0 && tags_used_ + tags > spec_.link.read_tags) break;
     tags_used_ += tags;
+    atomics_waiting_ += reads_.front().is_atomic_request();
     counters_.tags_high_water = std::max(counters_.tags_high_water, tags_used_);
     requests_.push_back({std::move(reads_.front()), kNobody});
     reads_.pop_front();
@@ -107,6 +111,7 @@ void LinkPort::transmit() {
   const auto [begin, left] = wire_.send(now, packet);
   ++counters_.packets_sent;
   counters_.reads_sent += packet.is_read_request();
+  counters_.atomics_sent += packet.is_atomic_request();
   counters_.bytes_sent += bytes;
   if (packet.address >> STRETTO_NODE_SHIFT == STRETTO_NODE_HOST) counters_.host_bytes_sent += bytes;
   if (!is_load_of_host(packet)) services_.count_moved(bytes);
@@ -132,7 +137,7 @@ void LinkPort::on_event(uint64_t tag) {
   if (tag == 0) {
     left();
   } else if (((tag - 1) & kServed) != 0) {
-    answer_read((tag - 1) & ~kServed);
+    answer_served((tag - 1) & ~kServed);
   } else {
     written(tag - 1);
   }
@@ -154,7 +159,7 @@ void LinkPort::receive(Packet&& packet) {
     return;
   }
   const uint64_t bytes = packet.data.size();
-  assert(bytes == uint64_t{packet.rows} * packet.row_bytes || packet.is_read_request() ||
+  assert(bytes == uint64_t{packet.rows} * packet.row_bytes || packet.is_non_posted() ||
          packet.failed);
   wire_.received(services_.queue->now(), packet);
   ++counters_.packets_received;
@@ -166,8 +171,13 @@ void LinkPort::receive(Packet&& packet) {
   }
   if (packet.completion) {
     // The requester has room for what it asked for.
-    ++counters_.reads_answered;
-    counters_.read_bytes += bytes;
+    if (packet.operation == Operation::atomic) {
+      ++counters_.atomics_answered;
+      --atomics_waiting_;
+    } else {
+      ++counters_.reads_answered;
+      counters_.read_bytes += bytes;
+    }
     count_written(packet, bytes);
     tags_used_ -= read_requests(spec_.link, packet);
     owner_.completed(packet);
@@ -176,7 +186,8 @@ void LinkPort::receive(Packet&& packet) {
     return;
   }
   counters_.reads_received += packet.is_read_request();
-  const bool waits = is_flag(packet) || packet.is_read_request();
+  counters_.atomics_received += packet.is_atomic_request();
+  const bool waits = is_ordered(packet) || packet.is_read_request();
   incoming_.push_back({std::move(packet)});
   ++unissued_;
   if (waits) {
@@ -186,8 +197,8 @@ void LinkPort::receive(Packet&& packet) {
   }
 }
 
-// Retires what is done at the front, then issues what has waited: a flag when it is first, a read
-// when nothing before it waits.
+// Retires what is done at the front, then issues what has waited: a flag or an atomic when it is
+// first, a read when nothing before it waits.
 void LinkPort::advance() {
   for (;;) {
     while (!incoming_.empty() && incoming_.front().written) {
@@ -197,7 +208,7 @@ void LinkPort::advance() {
     if (unissued_ == 0) return;
     uint64_t next = 0;
     while (incoming_[next].issued) ++next;
-    if (next != 0 && is_flag(incoming_[next].packet)) return;
+    if (next != 0 && is_ordered(incoming_[next].packet)) return;
     issue(first_incoming_ + next);
   }
 }
@@ -209,6 +220,14 @@ void LinkPort::issue(uint64_t number) {
   if (incoming.packet.is_read_request()) {
     incoming.written = true;
     serve(std::move(incoming.packet));
+    return;
+  }
+  if (incoming.packet.is_atomic_request()) {  // Writes behind it may pass it.
+    const uint64_t bytes = incoming.packet.data.size();
+    incoming.written = true;
+    count_written(incoming.packet, bytes);
+    serve_atomic(std::move(incoming.packet));
+    return_credit(bytes);
     return;
   }
   if (is_doorbell(incoming.packet)) {
@@ -276,7 +295,7 @@ void LinkPort::written(uint64_t number) {
   advance();
 }
 
-void LinkPort::serve(Packet&& packet) {
+uint32_t LinkPort::take_served(Packet&& packet) {
   if (free_served_.empty()) {
     free_served_.push_back(static_cast<uint32_t>(served_.size()));
     served_.emplace_back();
@@ -287,10 +306,17 @@ void LinkPort::serve(Packet&& packet) {
   served.packet = std::move(packet);
   served.rows_left = served.packet.rows;
   served.ok = true;
+  served.silent = false;
   served.last = 0;
+  return index;
+}
+
+void LinkPort::serve(Packet&& packet) {
+  const uint32_t index = take_served(std::move(packet));
+  Served& served = served_[index];
   if (is_doorbell(served.packet)) {  // Registers of an aperture are not for reading.
     served.ok = false;
-    answer_read(index);
+    answer_served(index);
     return;
   }
   served.packet.data.resize(uint64_t{served.packet.rows} * served.packet.row_bytes);
@@ -298,16 +324,48 @@ void LinkPort::serve(Packet&& packet) {
     owner_.read_row(index_, kServed | index, served.packet, row);
 }
 
-void LinkPort::answer_read(uint64_t index) {
+void LinkPort::serve_atomic(Packet&& packet) {
+  const uint64_t number = ++atomics_issued_;
+  if (number == spec_.link.fault_lose_atomic) {
+    packet.atomic_op = AtomicOp::add;
+    std::fill(packet.data.begin(), packet.data.end(), uint8_t{0});
+  }
+  if (number == spec_.link.fault_repeat_atomic) {
+    const uint32_t again = take_served(Packet(packet));
+    served_[again].silent = true;
+    perform(again);
+  }
+  perform(take_served(std::move(packet)));
+}
+
+void LinkPort::perform(uint32_t index) {
+  Served& served = served_[index];
+  // What an aperture holds is for writing alone.
+  if (!is_doorbell(served.packet) && owner_.perform(index_, kServed | index, served.packet)) return;
+  served.ok = false;
+  answer_served(index);
+}
+
+void LinkPort::answer_served(uint64_t index) {
+  free_served_.push_back(static_cast<uint32_t>(index));
+  if (served_[index].silent) return;
   Packet answer = std::move(served_[index].packet);
   answer.completion = true;
   answer.failed = !served_[index].ok;
   if (answer.failed) answer.data.clear();
+  if (answer.operation == Operation::atomic) {
+    counters_.atomics_refused += answer.failed;
+    // The operand that is compared goes, if there is one.
+    if (!answer.failed)
+      answer.data.erase(answer.data.begin(), answer.data.end() - answer.row_bytes);
+  }
   answer.address =
       uint64_t{answer.origin} << STRETTO_NODE_SHIFT | (answer.address & STRETTO_OFFSET_MASK);
   answer.origin = 0;  // Begins its way here.
-  free_served_.push_back(static_cast<uint32_t>(index));
-  if (++counters_.completions_sent == spec_.link.fault_lose_completion) return;
+  ++(answer.operation == Operation::atomic ? counters_.atomics_completed
+                                           : counters_.completions_sent);
+  if (counters_.completions_sent + counters_.atomics_completed == spec_.link.fault_lose_completion)
+    return;
   requests_.push_back({std::move(answer), kNobody});
   take();
 }
@@ -346,6 +404,12 @@ void LinkPort::report(StatisticSink& sink) const {
   add("reads_received", counters_.reads_received, "count",
       "Packets of read requests that arrived.");
   add("read_bytes", counters_.read_bytes, "bytes", "Data that reads brought.");
+  if (counters_.atomics_sent + counters_.atomics_received != 0) {
+    add("atomics_sent", counters_.atomics_sent, "count", "Atomics that left.");
+    add("atomics_received", counters_.atomics_received, "count", "Atomics that arrived.");
+    add("atomics_refused", counters_.atomics_refused, "count",
+        "Those that arrived for what has no word, or executes none.");
+  }
   add("tags_high_water", counters_.tags_high_water, "count",
       "Most read requests without their data.");
   wire_.report(sink, name() + ".");
@@ -362,6 +426,9 @@ void LinkPort::audit(AuditSink& sink) const {
              counters_.updates_written);
   sink.equal("reads sent = answered", counters_.reads_sent, counters_.reads_answered);
   sink.equal("reads received = answered", counters_.reads_received, counters_.completions_sent);
+  sink.equal("atomics sent = answered", counters_.atomics_sent, counters_.atomics_answered);
+  sink.equal("atomics received = answered", counters_.atomics_received,
+             counters_.atomics_completed);
   wire_.audit(sink);
   sink.at_most("link busy + idle = total", wire_.busy(),
                std::max(services_.queue->now(), wire_.free_at()));
@@ -375,8 +442,13 @@ std::vector<std::string> LinkPort::waiting_on() const {
                     " packets wait for credit (" + std::to_string(credits_) + " of " +
                     std::to_string(spec_.link.credit_bytes) + " B free)");
   }
-  if (tags_used_ != 0) {
-    lines.push_back(to + ": " + std::to_string(tags_used_) +
+  if (atomics_waiting_ != 0) {
+    lines.push_back(to + ": " + std::to_string(atomics_waiting_) +
+                    " atomics wait for their answer, " + std::to_string(reads_.size()) +
+                    " requests for a tag");
+  }
+  if (tags_used_ != atomics_waiting_) {
+    lines.push_back(to + ": " + std::to_string(tags_used_ - atomics_waiting_) +
                     " read requests wait for their data, " + std::to_string(reads_.size()) +
                     " reads for a tag");
   }

@@ -7,16 +7,20 @@
 // a row, its credits return when the memory has taken the last row in. Reads: a request waits for
 // tags (others pass it), carries no data and needs no credit; at most read_tags of a port wait for
 // their data. The other end reads its memory a payload a row and sends the data back, in order with
-// its writes.
+// its writes. Atomics (PCIe AtomicOps: FetchAdd, Swap, CAS) wait for a tag as reads do, and for credit,
+// as they bring operands; the other end executes one when all before it on its link is written, and
+// sends back what was there.
 //
 // Invariants
 //  1 Bytes sent without their credits returned never exceed credit_bytes.
-//  2 A packet of at most 8 bytes without a Tracker id (flag, queue index, doorbell) takes effect
-//    after all earlier packets of its link have been written; others may be written in any order.
+//  2 A packet of at most 8 bytes without a Tracker id (flag, queue index, doorbell), and an atomic,
+//    take effect after all earlier packets of its link have been written; others may be written in
+//    any order.
 //  3 A read is not issued to memory before what arrived earlier on its link.
 //  4 Receiving never waits for sending, so reads in both directions cannot block each other.
 //  5 A packet arrives latency_ns after its last byte has left; a switch at the other end is told
 //    latency_ns after the first.
+//  6 An atomic is executed once, or answered with an error.
 #ifndef STRETTO_MODELS_FABRIC_LINK_PORT_H_
 #define STRETTO_MODELS_FABRIC_LINK_PORT_H_
 
@@ -43,7 +47,10 @@ class LinkPortOwner {
   virtual void write_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row) = 0;
   // Reads one row into packet.data; row_written() of the port follows.
   virtual void read_row(unsigned port, uint64_t incoming, Packet& packet, uint32_t row) = 0;
-  // The answer to a read that this node sent.
+  // Executes an atomic; row_written() of the port follows, with what was there in the last row_bytes
+  // of packet.data. False: there is nothing that could.
+  virtual bool perform(unsigned port, uint64_t incoming, Packet& packet) = 0;
+  // The answer to a read or an atomic that this node sent.
   virtual void completed(const Packet& packet) = 0;
   // 8 bytes into the doorbell aperture.
   virtual void ring_doorbell(uint64_t offset, uint64_t value, uint8_t account) = 0;
@@ -71,6 +78,11 @@ class LinkPort final : public PacketSink, private EventHandler {
     uint64_t reads_received = 0;
     uint64_t completions_sent = 0;
     uint64_t read_bytes = 0;  // That came back.
+    uint64_t atomics_sent = 0;
+    uint64_t atomics_answered = 0;
+    uint64_t atomics_received = 0;
+    uint64_t atomics_refused = 0;    // Of these, answered with an error.
+    uint64_t atomics_completed = 0;  // Answers to these.
     uint64_t credit_returns = 0;
     Time credit_stall = 0;  // A packet was ready, the wire free and credit missing.
     uint64_t requests_high_water = 0;
@@ -81,8 +93,8 @@ class LinkPort final : public PacketSink, private EventHandler {
            PacketPort& out);
 
   // A write of `packet.data.size()` bytes, already copied; `request` is handed to answer() when it
-  // is taken. Or a read; completed() follows with its tag. REQUIRES: size <= kMaxPacketBytes and <=
-  // credit_bytes.
+  // is taken. Or a read or an atomic; completed() follows with its tag. REQUIRES: size <=
+  // kMaxPacketBytes and <= credit_bytes.
   void request(Packet&& packet, uint32_t request);
   void receive(Packet&& packet) override;
   // The memory has taken a row in; its place in the receive buffer is free.
@@ -103,11 +115,12 @@ class LinkPort final : public PacketSink, private EventHandler {
     Packet packet;
     uint32_t handle;
   };
-  // A read of the other end, between issue and answer.
+  // A read or an atomic of the other end, between issue and answer.
   struct Served {
     Packet packet;
     uint32_t rows_left = 0;
     bool ok = true;
+    bool silent = false;  // It is answered already: an injected fault.
     Time last = 0;
   };
   struct Incoming {
@@ -127,8 +140,11 @@ class LinkPort final : public PacketSink, private EventHandler {
   void written(uint64_t number);
   void advance();
   void issue(uint64_t number);
+  uint32_t take_served(Packet&& packet);
   void serve(Packet&& packet);
-  void answer_read(uint64_t index);
+  void serve_atomic(Packet&& packet);
+  void perform(uint32_t served);
+  void answer_served(uint64_t index);
   void count_written(const Packet& packet, uint64_t bytes);
   void return_credit(Incoming& incoming);
   void return_credit(uint64_t bytes);
@@ -142,8 +158,10 @@ class LinkPort final : public PacketSink, private EventHandler {
   const std::string track_;  // Of the timeline.
   PacketPort& out_;
   LinkWire wire_;
-  std::deque<Packet> reads_;  // Without tags yet.
+  std::deque<Packet> reads_;  // And atomics, without tags yet.
   uint64_t tags_used_ = 0;
+  uint64_t atomics_waiting_ = 0;   // Of these tags.
+  uint64_t atomics_issued_ = 0;    // Of the other end.
   std::deque<Request> requests_;   // Not taken yet.
   std::vector<Packet> rewritten_;  // Of the request being taken.
   std::deque<Packet> buffer_;  // Taken; the front one may be on the wire (then its data is gone).

@@ -31,6 +31,8 @@ struct LinkSpec {
   uint64_t fault_lose_credit = 0;
   uint64_t fault_lose_completion = 0;
   uint64_t fault_lose_answer = 0;
+  uint64_t fault_lose_atomic = 0;
+  uint64_t fault_repeat_atomic = 0;
 };
 
 inline LinkSpec pcie_defaults() {
@@ -106,6 +108,12 @@ inline void describe(LinkSpec& spec, ParameterSet& set) {
   set.number("fault.lose_answer", spec.fault_lose_answer, 0, ~uint64_t{0},
              "Fault injection: a wire's answer to the packet of this number (from 1) is lost; 0 = "
              "none.");
+  set.number("fault.lose_atomic", spec.fault_lose_atomic, 0, ~uint64_t{0},
+             "Fault injection: the atomic of this number (from 1) that comes to each port is "
+             "answered and not written; 0 = none.");
+  set.number("fault.repeat_atomic", spec.fault_repeat_atomic, 0, ~uint64_t{0},
+             "Fault injection: the atomic of this number (from 1) that comes to each port is "
+             "executed twice; 0 = none.");
 }
 
 // A packet carries at most this many bytes (one row of a tile, or a whole wavefront tile).
@@ -121,8 +129,9 @@ inline uint64_t runs_of(uint64_t limit, const Packet& packet) {
   return runs * ((bytes + limit - 1) / limit);
 }
 
-// The requests, and so the tags, of a read.
+// The requests, and so the tags, of a read or an atomic.
 inline uint64_t read_requests(const LinkSpec& spec, const Packet& packet) {
+  if (packet.operation == Operation::atomic) return 1;
   return runs_of(spec.max_read_request_bytes, packet);
 }
 
@@ -133,8 +142,9 @@ inline uint64_t payload_limit(const LinkSpec& spec, const Packet& packet) {
   return std::min(spec.store_payload_bytes, spec.max_payload_bytes);
 }
 
-// The link's own packets for the data of a packet.
+// The link's own packets for the data of a packet. Operands are never apart.
 inline uint64_t link_packets(const LinkSpec& spec, const Packet& packet) {
+  if (packet.operation == Operation::atomic) return 1;
   return runs_of(payload_limit(spec, packet), packet);
 }
 
@@ -154,7 +164,7 @@ inline bool is_load_of_host(const Packet& packet) {
 inline uint64_t first_wire_bytes(const LinkSpec& spec, const Packet& packet) {
   if (packet.is_read_request()) return spec.header_bytes;
   const uint64_t limit = payload_limit(spec, packet);
-  if (limit == 0) return wire_bytes(spec, packet);
+  if (limit == 0 || packet.operation == Operation::atomic) return wire_bytes(spec, packet);
   const uint64_t header = packet.completion ? spec.completion_header_bytes : spec.header_bytes;
   return header + std::min<uint64_t>(packet.data.size(), limit);
 }

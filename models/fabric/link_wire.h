@@ -53,7 +53,7 @@ class LinkWire {
     take_over(now);
     const uint64_t bytes = wire_bytes(spec_, packet);
     const bool credits = !packet.completion || completions_ == CompletionCredits::counted;
-    const bool write = !packet.completion && !packet.is_read_request();
+    const bool write = !packet.completion && !packet.is_non_posted();
     const uint64_t answers = dllps(not_acknowledged_, bytes) +
                              dllps(not_freed_, credits ? bytes : 0) +
                              (write ? spec_.response_bytes * link_packets(spec_, packet) : 0);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "models/common/atomic_op.h"
 #include "models/common/payload_builder.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/regs/field.h"
@@ -18,6 +19,13 @@ namespace {
 constexpr uint64_t kRespond =
     uint64_t{1} << 32;  // Event tag: answer the request in the low bits; else it arrives.
 constexpr unsigned kPortBits = 56;  // Cookie: port above, number of the packet below.
+constexpr size_t kWords = 1024;     // Beyond them words are new once more.
+
+uint64_t word_of(const uint8_t* bytes, size_t count) {
+  uint64_t word = 0;
+  std::memcpy(&word, bytes, count);
+  return word;
+}
 
 }  // namespace
 
@@ -27,6 +35,7 @@ Router::Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned re
       EventHandler(partition.queue()),
       egress("egress", requesters),
       memory("memory"),
+      atomics("atomics"),
       doorbell("doorbell"),
       csr("csr"),
       partition_(partition),
@@ -38,6 +47,7 @@ Router::Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned re
     egress[i].register_nb_transport_fw(this, &Router::nb_transport_fw, static_cast<int>(i));
   }
   memory.register_nb_transport_bw(this, &Router::nb_transport_bw);
+  atomics.register_nb_transport_bw(this, &Router::nb_transport_bw);
   csr.register_b_transport(&registers_, &RegisterBank::b_transport);
   describe_registers();
   LinkPortOwner& owner = *this;
@@ -53,6 +63,15 @@ Router::Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned re
 
 // Requests
 
+tlm::tlm_response_status Router::check_atomic(const tlm::tlm_generic_payload& payload,
+                                              const StrettoExtension& extension) const {
+  const uint64_t bytes = payload.get_data_length();
+  if (!is_link_atomic(extension.atomic_op)) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  if ((bytes != 4 && bytes != 8) || extension.rows != 1) return tlm::TLM_BURST_ERROR_RESPONSE;
+  if (payload.get_address() % bytes != 0) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  return tlm::TLM_OK_RESPONSE;
+}
+
 tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& payload,
                                              Request& request) {
   const StrettoExtension* extension = payload.get_extension<StrettoExtension>();
@@ -61,7 +80,8 @@ tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& pay
   const bool reads = operation == Operation::read && payload.is_read();
   const bool writes = operation == Operation::write || operation == Operation::update ||
                       operation == Operation::locked_store;
-  if (!reads && !(writes && payload.is_write())) {
+  const bool atomic = operation == Operation::atomic;
+  if (!reads && !atomic && !(writes && payload.is_write())) {
     return tlm::TLM_COMMAND_ERROR_RESPONSE;
   }
   if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
@@ -69,6 +89,10 @@ tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& pay
   const uint32_t rows = extension->rows;
   if (bytes == 0 || rows == 0 || bytes % rows != 0 || bytes > kMaxPacketBytes)
     return tlm::TLM_BURST_ERROR_RESPONSE;
+  if (atomic) {
+    const tlm::tlm_response_status status = check_atomic(payload, *extension);
+    if (status != tlm::TLM_OK_RESPONSE) return status;
+  }
 
   const uint64_t node = payload.get_address() >> STRETTO_NODE_SHIFT;
   const uint64_t route =
@@ -78,7 +102,8 @@ tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& pay
     ++dropped_;
     return tlm::TLM_ADDRESS_ERROR_RESPONSE;
   }
-  if (reads && node == STRETTO_NODE_HOST && !ports_[port]->spec().to_switch())
+  if (!writes && (node == STRETTO_NODE_SWITCH ||
+                  (node == STRETTO_NODE_HOST && !ports_[port]->spec().to_switch())))
     return tlm::TLM_COMMAND_ERROR_RESPONSE;
   request.port = static_cast<uint8_t>(port);
   Packet& packet = request.packet;
@@ -94,9 +119,17 @@ tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& pay
   packet.address = payload.get_address();
   packet.rows = rows;
   packet.row_bytes = static_cast<uint32_t>(bytes / rows);
-  packet.pitch = extension->pitch;
+  packet.pitch = atomic ? 0 : extension->pitch;
   packet.flow = extension->flow;
-  if (writes) packet.data.assign(payload.get_data_ptr(), payload.get_data_ptr() + bytes);
+  if (atomic) {
+    packet.atomic_op = extension->atomic_op;
+    if (packet.atomic_op == AtomicOp::compare_swap) {
+      packet.data.resize(bytes);
+      std::memcpy(packet.data.data(), &extension->compare, bytes);
+    }
+  }
+  if (!reads)
+    packet.data.insert(packet.data.end(), payload.get_data_ptr(), payload.get_data_ptr() + bytes);
   return tlm::TLM_OK_RESPONSE;
 }
 
@@ -122,7 +155,7 @@ void Router::on_event(uint64_t tag) {
   if ((tag & kRespond) == 0) {
     const tlm::tlm_response_status status = make_packet(*request.payload, request);
     if (status == tlm::TLM_OK_RESPONSE) {
-      if (request.payload->is_write()) request.payload->set_response_status(status);
+      if (!request.packet.is_non_posted()) request.payload->set_response_status(status);
       ports_[request.port]->request(std::move(request.packet), index);
     } else {
       request.payload->set_response_status(status);
@@ -144,7 +177,8 @@ void Router::answer(uint32_t request) {
 }
 
 void Router::rewrite(unsigned port, Packet&& packet, std::vector<Packet>& out) {
-  if (mirror_ && port == 0 && packet.operation != Operation::read) {
+  if (mirror_ && port == 0 && packet.operation != Operation::read &&
+      packet.operation != Operation::atomic) {
     mirror_(std::move(packet), out);
   } else {
     out.push_back(std::move(packet));
@@ -164,18 +198,37 @@ void Router::read_row(unsigned port, uint64_t incoming, Packet& packet, uint32_t
 
 void Router::completed(const Packet& packet) {
   tlm::tlm_generic_payload& payload = *requests_[packet.tag].payload;
+  if (packet.operation == Operation::atomic && !packet.failed) note_atomic(payload, packet);
   std::copy(packet.data.begin(), packet.data.end(), payload.get_data_ptr());
   payload.set_response_status(packet.failed ? tlm::TLM_GENERIC_ERROR_RESPONSE
                                             : tlm::TLM_OK_RESPONSE);
   answer(packet.tag);
 }
 
-void Router::access_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row,
-                        uint8_t* data) {
-  PooledPayload& payload = communication_payload(
-      pool_, Engine::link, services_.gpu, packet.operation, packet.account,
-      node_base_ | ((packet.address + row * packet.pitch) & STRETTO_OFFSET_MASK), data,
-      packet.row_bytes);
+// One that changes nothing and finds what the last one there found polls: that is no progress
+// (PartitionServices).
+void Router::note_atomic(const tlm::tlm_generic_payload& payload, const Packet& answer) {
+  const size_t bytes = answer.data.size();
+  const uint64_t found = word_of(answer.data.data(), bytes);
+  const uint64_t operand = word_of(payload.get_data_ptr(), bytes);
+  const uint64_t left =
+      apply_atomic_op(answer.atomic_op, static_cast<unsigned>(bytes), found, operand,
+                      payload.get_extension<StrettoExtension>()->compare);
+  if (word_of(reinterpret_cast<const uint8_t*>(&left), bytes) != found) {
+    ++services_.progress;
+    return;
+  }
+  if (words_.size() == kWords) words_.clear();
+  const auto [word, is_new] = words_.try_emplace(payload.get_address(), found);
+  const bool polls = !is_new && std::exchange(word->second, found) == found;
+  ++(polls ? services_.polls : services_.progress);
+}
+
+PooledPayload& Router::arrival(unsigned port, uint64_t incoming, const Packet& packet,
+                               uint64_t address, uint8_t* data) {
+  PooledPayload& payload =
+      communication_payload(pool_, Engine::link, services_.gpu, packet.operation, packet.account,
+                            node_base_ | (address & STRETTO_OFFSET_MASK), data, packet.row_bytes);
   StrettoExtension& extension = payload.extension;
   extension.unit = static_cast<uint16_t>(port);
   extension.wg_id = packet.wg_id;
@@ -184,9 +237,30 @@ void Router::access_row(unsigned port, uint64_t incoming, const Packet& packet, 
   extension.element = packet.element;
   extension.parts = packet.parts;
   extension.cookie = uint64_t{port} << kPortBits | incoming;
+  return payload;
+}
+
+void Router::access_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row,
+                        uint8_t* data) {
+  PooledPayload& payload =
+      arrival(port, incoming, packet, packet.address + row * packet.pitch, data);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   memory->nb_transport_fw(payload, phase, delay);
+}
+
+bool Router::perform(unsigned port, uint64_t incoming, Packet& packet) {
+  if (atomics.size() == 0) return false;
+  uint8_t* const operand = packet.data.data() + packet.data.size() - packet.row_bytes;
+  PooledPayload& payload = arrival(port, incoming, packet, packet.address, operand);
+  payload.extension.atomic_op = packet.atomic_op;
+  payload.extension.compare = word_of(packet.data.data(), packet.row_bytes);
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  if (atomics->nb_transport_fw(payload, phase, delay) != tlm::TLM_COMPLETED) return true;
+  ++memory_errors_;  // Completed at once: refused.
+  payload.release();
+  return false;
 }
 
 void Router::on_admitted(uint64_t cookie) {

@@ -4,15 +4,19 @@
 // (communication stream) or ring a doorbell.
 //
 // Sockets: `egress[i]`, one a requester: writes, updates and reads, one- or two-dimensional
-// (extension: rows, row_bytes, pitch; data dense), at most kMaxPacketBytes. A write is answered
-// when the link has taken its data, so `data_ptr` is free again; it is not yet at the peer. A read
-// is answered when its data are there. Requests to one link leave in the order in which they
-// arrived. `memory`: rows of arriving packets, for writing and reading. `doorbell`: 8-byte writes,
-// address = offset in the doorbell aperture. `csr`: registers of link.yaml.
+// (extension: rows, row_bytes, pitch; data dense), at most kMaxPacketBytes; atomics of 4 or 8 aligned
+// bytes that a link can ask for (is_link_atomic). A write is answered when the link has taken its
+// data, so `data_ptr` is free again; it is not yet at the peer. A read is answered when its data are
+// there, an atomic when the value is that was there before it, which takes the place of its operand.
+// Requests to one link leave in the order in which they arrived. `memory`: rows of arriving packets,
+// for writing and reading. `atomics`: what executes arriving atomics; where nothing is bound they are
+// answered with an error. `doorbell`: 8-byte writes, address = offset in the doorbell aperture.
+// `csr`: registers of link.yaml.
 //
-// Errors: no route, or the own node: address error (counted in register `dropped`). Atomics, fills,
-// reads of the host's memory but over a switch: command error. Too long: burst error. Byte enables: byte-enable
-// error. A read of what is no memory: generic error.
+// Errors: no route, or the own node: address error (counted in register `dropped`); so an atomic that
+// is not aligned. Fills, other atomics, reads and atomics of a switch, or of the host's memory but
+// over one: command error. Too long, or an atomic of another size: burst error. Byte enables: byte-enable
+// error. A read of what is no memory, an atomic where there is no word: generic error.
 #ifndef STRETTO_MODELS_FABRIC_ROUTER_H_
 #define STRETTO_MODELS_FABRIC_ROUTER_H_
 
@@ -25,6 +29,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "models/common/admission_sink.h"
@@ -48,6 +53,7 @@ class Router final : public sc_core::sc_module,
 
   sc_core::sc_vector<EgressSocket> egress;
   tlm_utils::simple_initiator_socket_optional<Router, 32, StrettoProtocol> memory;
+  tlm_utils::simple_initiator_socket_optional<Router, 32, StrettoProtocol> atomics;
   tlm_utils::simple_initiator_socket_optional<Router> doorbell;
   tlm_utils::simple_target_socket_optional<RegisterBank> csr;
 
@@ -86,12 +92,18 @@ class Router final : public sc_core::sc_module,
                                      sc_core::sc_time& delay);
   void describe_registers();
   tlm::tlm_response_status make_packet(const tlm::tlm_generic_payload& payload, Request& request);
+  tlm::tlm_response_status check_atomic(const tlm::tlm_generic_payload& payload,
+                                        const StrettoExtension& extension) const;
   void on_event(uint64_t tag) override;
 
   void write_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row) override;
   void read_row(unsigned port, uint64_t incoming, Packet& packet, uint32_t row) override;
+  PooledPayload& arrival(unsigned port, uint64_t incoming, const Packet& packet, uint64_t address,
+                         uint8_t* data);
   void access_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row,
                   uint8_t* data);
+  bool perform(unsigned port, uint64_t incoming, Packet& packet) override;
+  void note_atomic(const tlm::tlm_generic_payload& payload, const Packet& answer);
   void completed(const Packet& packet) override;
   void ring_doorbell(uint64_t offset, uint64_t value, uint8_t account) override;
   void answer(uint32_t request) override;
@@ -105,7 +117,8 @@ class Router final : public sc_core::sc_module,
   MirrorMap mirror_;
   PayloadPool pool_;
   std::vector<Request> requests_;
-  std::vector<uint32_t> free_;  // Indices into requests_.
+  std::vector<uint32_t> free_;                    // Indices into requests_.
+  std::unordered_map<uint64_t, uint64_t> words_;  // What atomics that changed nothing found last.
   uint64_t dropped_ = 0;
   uint64_t memory_errors_ = 0;
   uint64_t doorbells_ = 0;

@@ -99,9 +99,10 @@ void Gpu::audit(AuditSink& sink) const {
   front_end.audit(sink);
   l2.audit(sink);
   // Harts have no atomics here: theirs are locked reads and unlocking writes.
-  sink.equal("atomics and reductions of compute units = atomics of the L2",
-             sum(&ComputeUnitCounters::atomics) + sum(&ComputeUnitCounters::reductions),
-             l2.counters().atomics);
+  sink.equal("atomics and reductions of compute units and links = atomics of the L2 and sent",
+             sum(&ComputeUnitCounters::atomics) + sum(&ComputeUnitCounters::reductions) +
+                 l2.counters().link_atomics,
+             l2.counters().atomics + l2.counters().remote_atomics);
   sink.equal("bytes of suspended work-groups written = read back + waiting",
              sum(&ComputeUnitCounters::saved_bytes),
              sum(&ComputeUnitCounters::loaded_bytes) + front_end.suspended_bytes());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gpu: the compute side of one GPU as one module: compute units and L2 bound together, range table,
 // front end. What is left to bind: l2.channel[i] to the HBM, l2.cp to the harts, l2.remote to the
-// fabric, and the register sockets front_end.regs, front_end.scheduler_regs and ranges.regs to the
-// CP's bus.
+// fabric, l2.link to the atomics that come from there, and the register sockets front_end.regs,
+// front_end.scheduler_regs and ranges.regs to the CP's bus.
 #ifndef STRETTO_MODELS_GPU_GPU_H_
 #define STRETTO_MODELS_GPU_GPU_H_
 

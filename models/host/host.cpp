@@ -528,24 +528,6 @@ void Host::wait_turn(Link& link, Link::Leaving&& leaving) {
   arbitration_.notify(delay_of(edge - systemc_now()));
 }
 
-// A device reads host memory: it finds what was written before the read came in.
-void Host::serve_read(Link& link, Packet&& packet) {
-  ++link.reads_received;
-  auto answer = std::make_unique<Packet>(std::move(packet));
-  answer->data.resize(uint64_t{answer->rows} * answer->row_bytes);
-  for (uint32_t row = 0; row < answer->rows; ++row) {
-    const uint64_t offset = (answer->address + row * answer->pitch) & STRETTO_OFFSET_MASK;
-    memory_.read(offset, answer->data.data() + uint64_t{row} * answer->row_bytes,
-                 answer->row_bytes);
-  }
-  answer->completion = true;
-  answer->address =
-      uint64_t{answer->origin} << STRETTO_NODE_SHIFT | (answer->address & STRETTO_OFFSET_MASK);
-  if (link.reads_received == link.port.link.fault_lose_completion) return;
-  const Time since = systemc_now() + spec_.read_ns * kNanosecond;
-  wait_turn(link, {since, Link::kAnswer, nullptr, std::move(answer)});
-}
-
 // An edge of the root complex. What came at this very time waits for the next one: others of this
 // time may still come.
 void Host::arbitrate() {
@@ -564,7 +546,7 @@ void Host::arbitrate() {
         break;
       }
       if (answers) {
-        ++link.reads_answered;
+        ++(packet.operation == Operation::atomic ? link.atomics_answered : link.reads_answered);
         send(link, digest_, std::move(packet));
       } else {
         HostCore& core = *cores_[first.program];
@@ -626,6 +608,11 @@ void Host::receive(Packet&& packet) {
     serve_read(link, std::move(packet));
     return;
   }
+  if (packet.is_atomic_request()) {
+    return_credit(link, packet);
+    serve_atomic(link, std::move(packet));
+    return;
+  }
   if (packet.completion) {
     HostCore& core = *cores_[packet.tag];
     ++loads_answered_;
@@ -640,13 +627,7 @@ void Host::receive(Packet&& packet) {
     memory_.write(offset, packet.data.data() + uint64_t{row} * packet.row_bytes, packet.row_bytes);
     changed(offset, packet.row_bytes);
   }
-  if (++link.credit_returns == link.port.link.fault_lose_credit) return;
-  Packet credit;
-  credit.destination = packet.source;
-  credit.link = link.port.peer_port;
-  credit.credit_bytes = static_cast<uint32_t>(bytes);
-  credit.arrival = packet.arrival + link.port.link.latency_ns * kNanosecond;
-  conductor_.post(std::move(credit));
+  return_credit(link, packet);
 }
 
 void Host::changed(uint64_t offset, uint64_t bytes) {
@@ -685,6 +666,9 @@ void Host::report(StatisticSink& sink) const {
     sink.add(prefix + "bytes_received", link.bytes_received, "bytes", "Payload from the device.");
     sink.add(prefix + "reads_received", link.reads_received, "count",
              "Reads of host memory by the device.");
+    if (link.atomics_received != 0)
+      sink.add(prefix + "atomics_received", link.atomics_received, "count",
+               "Atomics on host memory by the device.");
     link.wire.report(sink, prefix);
   }
 }
@@ -694,6 +678,8 @@ void Host::audit(AuditSink& sink) const {
   for (const auto& link : links_) {
     sink.equal("credits all home", link->credits, link->port.link.credit_bytes);
     sink.equal("reads received = answered", link->reads_received, link->reads_answered);
+    sink.equal("atomics received = answered", link->atomics_received, link->atomics_answered);
+    sink.equal("atomics received = executed", link->atomics_received, link->atomics_performed);
     link->wire.audit(sink);
   }
 }
@@ -701,6 +687,10 @@ void Host::audit(AuditSink& sink) const {
 std::vector<std::string> Host::waiting_on() const {
   std::vector<std::string> lines;
   for (const auto& link : links_) {
+    if (link->atomics_received != link->atomics_answered)
+      lines.push_back(std::to_string(link->atomics_received - link->atomics_answered) +
+                      " atomics on host memory by node " + std::to_string(link->port.peer_node) +
+                      " have no answer");
     if (link->reads_received != link->reads_answered)
       lines.push_back(std::to_string(link->reads_received - link->reads_answered) +
                       " reads of host memory by node " + std::to_string(link->port.peer_node) +

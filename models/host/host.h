@@ -17,6 +17,8 @@
 //    order is not that in which SystemC runs processes.
 //  5 A wait polls every poll_ns from its call on; between polls that cannot succeed it costs no
 //    host time.
+//  6 An atomic of a device takes effect once, when it has come in: behind all that came before it,
+//    and before anything that comes later.
 #ifndef STRETTO_MODELS_HOST_HOST_H_
 #define STRETTO_MODELS_HOST_HOST_H_
 
@@ -284,6 +286,9 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
     std::deque<Leaving> leaving;
     uint64_t reads_received = 0;
     uint64_t reads_answered = 0;
+    uint64_t atomics_received = 0;
+    uint64_t atomics_performed = 0;
+    uint64_t atomics_answered = 0;
     uint64_t packets_sent = 0;
     uint64_t bytes_sent = 0;
     uint64_t packets_received = 0;
@@ -306,6 +311,10 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   void send(Link& link, Digest& digest, Packet&& packet);
   void wait_turn(Link& link, Link::Leaving&& leaving);
   void serve_read(Link& link, Packet&& packet);
+  void serve_atomic(Link& link, Packet&& packet);
+  void perform(Link& link, Packet& packet);
+  void complete(Link& link, Packet&& packet);
+  void return_credit(Link& link, const Packet& packet);
   void receive(Packet&& packet);
   void changed(uint64_t offset, uint64_t bytes);
   void program_ended();

@@ -83,6 +83,7 @@ class Nic final : public sc_core::sc_module, public Component, private LinkPortO
   void write_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row) override;
   void read_row(unsigned, uint64_t, Packet&, uint32_t) override {
   }  // Nobody reads over the network.
+  bool perform(unsigned, uint64_t, Packet&) override { return false; }  // Messages ask for atomics.
   void completed(const Packet&) override {}
   void ring_doorbell(uint64_t, uint64_t, uint8_t) override {}
   void answer(uint32_t request) override { transmitter_.taken(request); }

@@ -104,6 +104,7 @@ void GpuNode::bind() {
   connect(request_ring.memory, hbm.peer[HbmPeer::kRing], queue);
   connect(request_ring.egress, router.egress[GpuEgress::kRing], queue);
   connect(router.memory, hbm.peer[HbmPeer::kLinks], queue);
+  connect(router.atomics, l2.link, queue);
   connect(router.doorbell, doorbell_.in, queue);
   connect(doorbell_.out, cp.doorbell, queue);
 
@@ -145,6 +146,10 @@ void GpuNode::audit(AuditSink& sink) const {
   sink.set_where(name());
   sink.equal("scheduling events raised = taken", hbm.tracker_counters().events,
              gpu.front_end.events().events());
+  uint64_t atomics = 0;
+  for (const LinkPort* const port : router.link_ports())
+    atomics += port->counters().atomics_received - port->counters().atomics_refused;
+  sink.equal("atomics received = executed", atomics, gpu.l2.counters().link_atomics);
 }
 
 // The memory that was written belongs to it, in the order of addresses.

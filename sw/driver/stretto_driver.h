@@ -208,10 +208,10 @@ typedef struct stretto_api {
   // 0; the firmware looks when it is told of a signal, or every poll_ns if that is not 0.
   stretto_status_t (*stream_wait)(stretto_client_t* client, stretto_stream_t* stream,
                                   uint64_t address, uint64_t poll_ns);
-  // Stores of this GPU's kernels to `bytes` from `base` go to `peer_base` of another GPU
-  // (T3-CFG-02) or, without flags and at its own address, to host memory or the window of its card
-  // (card.h). `base` may be the peer's own address. `flags`: STRETTO_MAP_UPDATE,
-  // STRETTO_MAP_TRACKED.
+  // Stores of kernels to `bytes` from `base`, and atomics that links carry (MEMORY_MODEL.md), go to
+  // `peer_base` of another GPU (T3-CFG-02) or, without flags and at its own address, to host memory
+  // or, stores alone, the window of its card (card.h). `base` may be the peer's own address.
+  // `flags`: STRETTO_MAP_UPDATE, STRETTO_MAP_TRACKED.
   stretto_status_t (*remote_map)(stretto_client_t* client, stretto_stream_t* stream, uint64_t base,
                                  uint64_t bytes, uint64_t peer_base, uint32_t flags);
   // The output that tile maps refer to.

@@ -107,6 +107,7 @@ enum class FaultKind : uint8_t {
   bus_error = 10,
   kernel_too_large = 11,
   bad_context = 12,
+  remote_atomic = 13,
 };
 
 struct GpuFault {

@@ -580,6 +580,7 @@ const char* fault_name(FaultKind kind) {
     case FaultKind::bus_error: return "bus_error";
     case FaultKind::kernel_too_large: return "kernel_too_large";
     case FaultKind::bad_context: return "bad_context";
+    case FaultKind::remote_atomic: return "remote_atomic";
   }
   return "?";
 }

@@ -35,6 +35,15 @@ AtomicOp atomic_of(riscv::AmoOp op) {
   }
 }
 
+// What a link does not carry, in words; null: it does.
+const char* not_over_links(AtomicOp op, Scope scope) {
+  if (!is_link_atomic(op))
+    return "a peer or the host executes PCIe AtomicOps alone: amoadd and amoswap";
+  if (scope != Scope::system)
+    return "an atomic on a peer or the host has system scope: tile_set_scope(TILE_SCOPE_SYSTEM)";
+  return nullptr;
+}
+
 bool holds(unsigned funct7, uint64_t value, uint64_t wanted) {
   switch (funct7 & 3) {
     case TILE_EQ: return value == wanted;
@@ -375,14 +384,17 @@ ComputeUnit::Step ComputeUnit::send_scalar(Wavefront& wavefront) {
     payload.extension.row_bytes = L1Cache::kLineBytes;
   }
   if (amo) {
-    if (entry->kind == RangeKind::remote) {
-      payload.release();
-      return fault(wavefront, FaultKind::remote_load, access.addr, 0,
-                   "atomics on peers are not supported");
-    }
     payload.extension.operation = Operation::atomic;
     payload.extension.atomic_op = atomic_of(access.amo_op);
     payload.extension.scope = wavefront.port.scope();
+    const char* const wrong =
+        entry->kind == RangeKind::remote
+            ? not_over_links(payload.extension.atomic_op, payload.extension.scope)
+            : nullptr;
+    if (wrong != nullptr) {
+      payload.release();
+      return fault(wavefront, FaultKind::remote_atomic, access.addr, 0, wrong);
+    }
     ++counters_.atomics;
   } else {
     ++counters_.scalar_accesses;
@@ -400,7 +412,9 @@ ComputeUnit::Step ComputeUnit::access_done(Wavefront& wavefront, Cycle at, bool 
   const riscv::PendingAccess access = wavefront.hart.pending();
   if (failed)
     return fault(wavefront, FaultKind::bus_error, access.addr, 0,
-                 "the memory refused a scalar access");
+                 access.kind == riscv::PendingAccess::Kind::kAmo
+                     ? "there is no word, or nothing that executes an atomic on it"
+                     : "the memory refused a scalar access");
   const uint64_t cycles = wavefront.hart.cycles();
   switch (access.kind) {
     case riscv::PendingAccess::Kind::kLoad: wavefront.hart.complete_load(wavefront.word); break;
@@ -626,7 +640,8 @@ ComputeUnit::Step ComputeUnit::send_reduction(Wavefront& wavefront, uint32_t num
   if (!apply_entry(wavefront, entry, address, true, payload)) return Step::stop;
   if (entry->kind == RangeKind::remote) {
     payload.release();
-    fault(wavefront, FaultKind::remote_load, address, 0, "atomics on peers are not supported");
+    fault(wavefront, FaultKind::remote_atomic, address, 0,
+          "tile.red has device scope: a peer or the host has amoadd and amoswap of system scope");
     return Step::stop;
   }
   payload.extension.operation = Operation::atomic;

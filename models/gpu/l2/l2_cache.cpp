@@ -7,7 +7,7 @@
 #include <cassert>
 #include <iterator>
 
-#include "models/gpu/base/atomic_op.h"
+#include "models/common/atomic_op.h"
 #include "models/gpu/l2/l2_lines.h"
 #include "models/gpu/l2/l2_partitions.h"
 #include "models/gpu/l2/l2_slices.h"
@@ -21,6 +21,7 @@ L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddr
       EventHandler(*services.queue),
       cu("cu", cus),
       cp("cp"),
+      link("link"),
       channel("channel", mapping.channels()),
       remote("remote"),
       device("device"),
@@ -35,7 +36,7 @@ L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddr
       from_memory_time_(clock.edge(spec.memory_cycles - spec.memory_cycles / 2)),
       sector_cycles_(std::max(1u, L2Tags::kSectorBytes / spec.bank_bytes_per_cycle)),
       banks_(spec.banks),
-      ports_(2 * (cus + 1)),
+      ports_(2 * (cus + 2)),
       locking_(spec.lock_ways != 0),
       locks_(spec.lock_limit_cycles, [this](uint64_t line) { free_if_unlocked(line); }),
       shared_(memory),
@@ -45,6 +46,7 @@ L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddr
   for (unsigned i = 0; i < cus; ++i)
     cu[i].register_nb_transport_fw(this, &L2Cache::forward, static_cast<int>(i));
   cp.register_nb_transport_fw(this, &L2Cache::forward, static_cast<int>(cus));
+  link.register_nb_transport_fw(this, &L2Cache::forward, static_cast<int>(cus) + 1);
   for (unsigned i = 0; i < mapping.channels(); ++i) {
     channel[i].register_nb_transport_bw(this, &L2Cache::backward, static_cast<int>(i));
   }
@@ -91,11 +93,30 @@ tlm::tlm_sync_enum L2Cache::forward(int port, tlm::tlm_generic_payload& payload,
                                                      : tlm::TLM_COMMAND_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
+  if (is_of_link(port)) {
+    const tlm::tlm_response_status status = check_link(payload, *extension);
+    if (status != tlm::TLM_OK_RESPONSE) {
+      payload.set_response_status(status);
+      return tlm::TLM_COMPLETED;
+    }
+    ++counters_.link_atomics;
+  }
   ++counters_.requests;
   payload.acquire();
   enqueue(port, payload, clock_.cycle_from(services_.queue->now() + time_of(delay)));
   phase = tlm::END_REQ;
   return tlm::TLM_UPDATED;
+}
+
+// Of a peer: a word of this GPU's memory, and no other operation.
+tlm::tlm_response_status L2Cache::check_link(tlm::tlm_generic_payload& payload,
+                                             const StrettoExtension& extension) const {
+  if (extension.operation != Operation::atomic) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  const uint64_t offset = payload.get_address() - node_, bytes = payload.get_data_length();
+  if (offset >= STRETTO_GPU_MEMORY_LIMIT || offset % bytes != 0 ||
+      memory_.stamp_at(offset) != nullptr)
+    return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  return tlm::TLM_OK_RESPONSE;
 }
 
 bool L2Cache::is_store(const StrettoExtension& extension) {
@@ -176,8 +197,8 @@ void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arriva
   const uint64_t address = payload.get_address();
   if (extension.rows == 1) extension.row_bytes = payload.get_data_length();
   const bool shared = extension.allocation == AllocationClass::shared;
-  const bool at_memory =
-      shared && extension.operation == Operation::atomic && extension.scope == Scope::system;
+  const bool at_memory = extension.operation == Operation::atomic &&
+                         extension.scope == Scope::system && (shared || is_of_link(unit));
   if (at_memory && !line_is_in_memory(unit, payload)) return;
   const bool cached = in_l2(extension.allocation) && !at_memory;
   const uint32_t request = take_request(unit, payload);
@@ -500,7 +521,8 @@ void L2Cache::apply_atomic(tlm::tlm_generic_payload& payload, const StrettoExten
   uint64_t old_value = 0, operand = 0;
   memory_.read(offset, reinterpret_cast<uint8_t*>(&old_value), bytes);
   std::copy_n(payload.get_data_ptr(), bytes, reinterpret_cast<uint8_t*>(&operand));
-  const uint64_t result = apply_atomic_op(extension.atomic_op, bytes, old_value, operand);
+  const uint64_t result =
+      apply_atomic_op(extension.atomic_op, bytes, old_value, operand, extension.compare);
   memory_.write(offset, reinterpret_cast<const uint8_t*>(&result), bytes);
   std::copy_n(reinterpret_cast<const uint8_t*>(&old_value), bytes, payload.get_data_ptr());
 }

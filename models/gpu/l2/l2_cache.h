@@ -13,6 +13,8 @@
 //   fence             release: writes the dirty bytes of shared lines back; acquire: forgets the others
 //   locked_read       locks the line until the unlocking_write of it; accesses to a locked line wait
 //   locked_store      a write; with `locks_line` its sector stays here until a hart accesses it
+//   atomic of a link  as one of system scope, whatever the range: bytes of a shared line go to memory
+//                     first; where no word is it is refused
 //   another node's address   to the `remote` socket, one payload, two-dimensional
 //   this node, beyond its memory   to the `device` socket, as it came
 // Bytes: but for shared ranges the cache has tags only (memory_image.h); cached bytes move when the
@@ -90,6 +92,8 @@ struct L2Counters {
   uint64_t bypass_bytes = 0;
   uint64_t remote_bytes = 0;
   uint64_t atomics = 0;
+  uint64_t link_atomics = 0;    // Of these, of peers.
+  uint64_t remote_atomics = 0;  // Sent to other nodes.
   uint64_t fences = 0;
   uint64_t lock_waits = 0;
   // Of harts: from shared ranges, of data and of code in their private memory.
@@ -121,6 +125,7 @@ class L2Cache final : public sc_core::sc_module,
 
   sc_core::sc_vector<Target> cu;          // One per compute unit.
   Target cp;                              // Harts of the command processor.
+  Target link;                            // Atomics that come over links, and nothing else.
   sc_core::sc_vector<Initiator> channel;  // One per HBM channel.
   Initiator remote;                       // To the fabric: stores and updates into other nodes.
   Initiator device;                       // Beyond the memory of this node: the send window.
@@ -350,6 +355,9 @@ class L2Cache final : public sc_core::sc_module,
   void serve_fence(int unit, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
                    uint64_t arrival);
   bool line_is_in_memory(int unit, tlm::tlm_generic_payload& payload);
+  bool is_of_link(int unit) const { return static_cast<size_t>(unit) == cu.size() + 1; }
+  tlm::tlm_response_status check_link(tlm::tlm_generic_payload& payload,
+                                      const StrettoExtension& extension) const;
   void complete_shared(tlm::tlm_generic_payload& payload, const StrettoExtension& extension);
   static bool has_bytes(const StrettoExtension& extension, const tlm::tlm_generic_payload& payload);
   uint64_t write_shared_line(const Lookup& lookup, const tlm::tlm_generic_payload& payload,
@@ -378,7 +386,7 @@ class L2Cache final : public sc_core::sc_module,
 
   PayloadPool pool_;
   BankCalendar banks_;
-  // Two a compute unit (loads, stores), then the command processor's.
+  // Two a compute unit (loads, stores), then the command processor's and the links'.
   std::vector<Port> ports_;
   // (Clock, port) at which the first request of a port is at the banks; an entry that does not
   // agree with its port's `due` is void.

@@ -154,7 +154,11 @@ Time L2Cache::serve_remote(uint32_t request, Port& port, tlm::tlm_generic_payloa
     out.extension.operation = Operation::write;
   out.extension.cookie = cookie(Kind::child, request);
   const bool own = payload.get_address() >> STRETTO_NODE_SHIFT << STRETTO_NODE_SHIFT == node_;
-  if (!own) counters_.remote_bytes += bytes;
+  if (!own && extension.operation == Operation::atomic) {
+    ++counters_.remote_atomics;
+  } else if (!own) {
+    counters_.remote_bytes += bytes;
+  }
   ++requests_[request].remaining;
   outbox_.push_back({&out, clock_.edge(port.free + spec_.request_cycles), own ? kDevice : kNone});
   return 0;
@@ -303,6 +307,8 @@ void L2Cache::complete(uint32_t index) {
   sc_core::sc_time delay = delay_of(std::max(request.done + back, now) - now);
   if (request.port < cu.size()) {
     cu[request.port]->nb_transport_bw(payload, phase, delay);
+  } else if (is_of_link(request.port)) {
+    link->nb_transport_bw(payload, phase, delay);
   } else {
     cp->nb_transport_bw(payload, phase, delay);
   }
@@ -444,7 +450,12 @@ void L2Cache::report(StatisticSink& sink) const {
            "Uncached and streaming accesses of compute units.");
   sink.add("l2.remote_bytes", counters_.remote_bytes, "bytes",
            "Stores and updates sent to other nodes.");
-  sink.add("l2.atomics", counters_.atomics, "count", "Device-scope atomics.");
+  sink.add("l2.atomics", counters_.atomics, "count", "Atomics performed here or at memory.");
+  if (counters_.link_atomics != 0)
+    sink.add("l2.link_atomics", counters_.link_atomics, "count", "Of these, of peers.");
+  if (counters_.remote_atomics != 0)
+    sink.add("l2.remote_atomics", counters_.remote_atomics, "count",
+             "Atomics sent to peers and the host.");
   if (counters_.fences != 0) {
     sink.add("l2.fences", counters_.fences, "count",
              "Fences of system scope: write-backs of shared lines, and forgetting them.");

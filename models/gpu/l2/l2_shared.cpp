@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "models/gpu/base/atomic_op.h"
+#include "models/common/atomic_op.h"
 #include "models/gpu/l2/l2_lines.h"
 #include "models/gpu/l2/l2_partitions.h"
 #include "sw/include/formats/address_map.h"
@@ -340,7 +340,8 @@ void L2Cache::complete_shared(tlm::tlm_generic_payload& payload,
   uint64_t old_value = 0, operand = 0;
   shared_.read(offset, reinterpret_cast<uint8_t*>(&old_value), bytes);
   std::copy_n(payload.get_data_ptr(), bytes, reinterpret_cast<uint8_t*>(&operand));
-  const uint64_t result = apply_atomic_op(extension.atomic_op, bytes, old_value, operand);
+  const uint64_t result =
+      apply_atomic_op(extension.atomic_op, bytes, old_value, operand, extension.compare);
   const uint8_t* const stored = reinterpret_cast<const uint8_t*>(&result);
   if (shared_.holds(line)) {
     shared_.write(line, first, first + bytes - 1, stored);

@@ -150,6 +150,7 @@ const char* gpu_fault_name(uint32_t kind) {
       [GPU_FAULT_KIND_KIND_BUS_ERROR] = "bus error",
       [GPU_FAULT_KIND_KIND_KERNEL_TOO_LARGE] = "kernel too large",
       [GPU_FAULT_KIND_KIND_BAD_CONTEXT] = "bad dispatch context",
+      [GPU_FAULT_KIND_KIND_REMOTE_ATOMIC] = "atomic that no peer and no host executes",
   };
   if (kind >= sizeof kNames / sizeof kNames[0] || kNames[kind] == NULL) return "unknown";
   return kNames[kind];

@@ -66,6 +66,7 @@ inline constexpr RegisterValue kGpuFaultKindKindValues[] = {
     {"bus_error", 10},
     {"kernel_too_large", 11},
     {"bad_context", 12},
+    {"remote_atomic", 13},
 };
 inline constexpr RegisterValue kGpuContextFlagsTypeValues[] = {
     {"simt", 0},

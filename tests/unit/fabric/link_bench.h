@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <string>
 #include <utility>
@@ -95,11 +96,78 @@ class Bells final : public sc_core::sc_module {
   }
 };
 
+// Executes atomics on the image of a memory when they come, by arithmetic of its own, and answers
+// 100 ns later.
+class Completer final : public sc_core::sc_module, private EventHandler {
+ public:
+  tlm_utils::simple_target_socket_optional<Completer, 32, StrettoProtocol> socket;
+  struct Executed {
+    Time at;
+    uint64_t address;
+    unsigned bytes;
+    uint64_t operand, found;
+    StrettoExtension extension;
+  };
+  Completer(sc_core::sc_module_name name, EventQueue& queue, MemoryImage& image)
+      : sc_module(name), EventHandler(queue), socket("socket"), queue_(queue), image_(image) {
+    socket.register_nb_transport_fw(this, &Completer::request);
+  }
+  std::vector<Executed> log;
+  bool refuses = false;        // At once.
+  bool answers_error = false;  // In its time.
+
+ private:
+  tlm::tlm_sync_enum request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                             sc_core::sc_time& delay) {
+    if (refuses) {
+      payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+      return tlm::TLM_COMPLETED;
+    }
+    const StrettoExtension& extension = *extension_of(payload);
+    const unsigned bytes = payload.get_data_length();
+    const uint64_t mask = bytes == 8 ? ~uint64_t{0} : 0xFFFF'FFFF;
+    uint64_t found = 0, operand = 0;
+    image_.read(payload.get_address() & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&found),
+                bytes);
+    std::memcpy(&operand, payload.get_data_ptr(), bytes);
+    log.push_back(
+        {queue_.now() + time_of(delay), payload.get_address(), bytes, operand, found, extension});
+    uint64_t left = operand;
+    if (extension.atomic_op == AtomicOp::add) left = (found + operand) & mask;
+    if (extension.atomic_op == AtomicOp::compare_swap && found != (extension.compare & mask))
+      left = found;
+    if (!answers_error) {
+      image_.write(payload.get_address() & STRETTO_OFFSET_MASK,
+                   reinterpret_cast<const uint8_t*>(&left), bytes);
+      std::memcpy(payload.get_data_ptr(), &found, bytes);
+    }
+    waiting_.push_back(&payload);
+    queue_.schedule(queue_.now() + time_of(delay) + 100 * kNanosecond, *this);
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
+  }
+  void on_event(uint64_t) override {
+    tlm::tlm_generic_payload& payload = *waiting_.front();
+    waiting_.pop_front();
+    payload.set_response_status(answers_error ? tlm::TLM_GENERIC_ERROR_RESPONSE
+                                              : tlm::TLM_OK_RESPONSE);
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    socket->nb_transport_bw(payload, phase, delay);
+  }
+  EventQueue& queue_;
+  MemoryImage& image_;
+  std::deque<tlm::tlm_generic_payload*> waiting_;
+};
+
 struct Gpu : sc_core::sc_module {
-  Gpu(sc_core::sc_module_name name, Conductor& conductor, unsigned gpu, const RouterSpec& spec)
+  // Without `executes` nothing here executes atomics.
+  Gpu(sc_core::sc_module_name name, Conductor& conductor, unsigned gpu, const RouterSpec& spec,
+      bool executes = true)
       : sc_module(name),
         partition("partition", conductor, static_cast<uint8_t>(gpu + 1)),
         memory("memory", partition.queue()),
+        completer("completer", partition.queue(), memory.image),
         router("router", spec, 2, partition),
         first("first", partition.queue()),
         second("second", partition.queue()),
@@ -108,6 +176,7 @@ struct Gpu : sc_core::sc_module {
     partition.add("router", router);
     const EventQueue& queue = partition.queue();
     connect_checked(router.memory, memory.port[0], queue);
+    if (executes) connect_checked(router.atomics, completer.socket, queue);
     connect_checked(router.doorbell, bells.socket, queue);
     connect_checked(first.socket, router.egress[0], queue);
     connect_checked(second.socket, router.egress[1], queue);
@@ -115,6 +184,7 @@ struct Gpu : sc_core::sc_module {
   }
   Partition partition;
   TestMemory memory;
+  Completer completer;
   Router router;
   Requester first;
   Requester second;

@@ -341,7 +341,7 @@ TEST_CASE("bad requests are answered with errors and send nothing") {
   requester.send(requester.make(Operation::write, address_in(0, 0), data));  // The own node.
   requester.send(
       requester.make(Operation::read, uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT, data));
-  requester.send(requester.make(Operation::atomic, address_in(1, 0), data));
+  requester.send(requester.make(Operation::fill, address_in(1, 0), data));
   requester.send(requester.make(Operation::write, address_in(1, 0), huge));
   bench.run();
   CHECK(requester.status == std::vector<tlm::tlm_response_status>{

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "models/common/arithmetic.h"
+#include "models/common/atomic_op.h"
 #include "models/common/elf_image.h"
 #include "models/common/queue_sink.h"
-#include "models/gpu/base/atomic_op.h"
 #include "models/gpu/gpu.h"
 #include "models/reference/grid_scheduler_model.h"
 #include "sw/include/formats/code_object.h"
@@ -199,6 +199,7 @@ struct GpuMachineModule : sc_core::sc_module {
         memory("memory", kChannels, latency, queue, image),
         gpu("gpu", spec, l2_spec, mapping, with_queue(), image, std::move(scheduler)),
         cp("cp"),
+        links("links"),
         regs("regs"),
         scheduler_regs("scheduler_regs"),
         range_regs("range_regs") {
@@ -209,6 +210,8 @@ struct GpuMachineModule : sc_core::sc_module {
     gpu.l2.remote.bind(memory.fabric);
     cp.bind(gpu.l2.cp);
     cp.register_nb_transport_bw(this, &GpuMachineModule::cp_backward);
+    links.bind(gpu.l2.link);
+    links.register_nb_transport_bw(this, &GpuMachineModule::cp_backward);
     gpu.front_end.set_interrupts(lines);
   }
   static GpuSpec small() {
@@ -402,6 +405,7 @@ struct GpuMachineModule : sc_core::sc_module {
   FixedMemory memory;
   Gpu gpu;
   tlm_utils::simple_initiator_socket<GpuMachineModule, 32, StrettoProtocol> cp;
+  tlm_utils::simple_initiator_socket<GpuMachineModule, 32, StrettoProtocol> links;  // As `cp`.
   tlm_utils::simple_initiator_socket<GpuMachineModule> regs;
   tlm_utils::simple_initiator_socket<GpuMachineModule> scheduler_regs;
   tlm_utils::simple_initiator_socket<GpuMachineModule> range_regs;

@@ -454,7 +454,7 @@ TEST_CASE("a reduction of a peer's memory is a fault") {
   bench.map(entry);
   Program p;
   p.constant(10, kNode + 0x400000).red(10, 5).end().run(bench);
-  REQUIRE(bench.gpu.front_end.faults().at(0).kind == FaultKind::remote_load);
+  REQUIRE(bench.gpu.front_end.faults().at(0).kind == FaultKind::remote_atomic);
   REQUIRE(bench.memory.remote.empty());
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an atomic leaves in memory: the value of the RISC-V AMO on 4 or 8 bytes.
-#ifndef STRETTO_MODELS_GPU_BASE_ATOMIC_OP_H_
-#define STRETTO_MODELS_GPU_BASE_ATOMIC_OP_H_
+// What an atomic leaves in memory, on 4 or 8 bytes: the value of the RISC-V AMO, or of a compare and
+// swap, which has an operand more.
+#ifndef STRETTO_MODELS_COMMON_ATOMIC_OP_H_
+#define STRETTO_MODELS_COMMON_ATOMIC_OP_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace stretto {
 
-inline uint64_t apply_atomic_op(AtomicOp op, unsigned bytes, uint64_t old_value, uint64_t operand) {
+inline uint64_t apply_atomic_op(AtomicOp op, unsigned bytes, uint64_t old_value, uint64_t operand,
+                                uint64_t compare = 0) {
   const unsigned unused = 64 - 8 * bytes;
   const uint64_t a = old_value << unused,
                  b = operand << unused;  // Compared as if the word filled the register.
@@ -25,10 +27,11 @@ inline uint64_t apply_atomic_op(AtomicOp op, unsigned bytes, uint64_t old_value,
     case AtomicOp::max: return sa > sb ? old_value : operand;
     case AtomicOp::minu: return a < b ? old_value : operand;
     case AtomicOp::maxu: return a > b ? old_value : operand;
+    case AtomicOp::compare_swap: return a == compare << unused ? operand : old_value;
   }
   return operand;
 }
 
 }  // namespace stretto
 
-#endif  // STRETTO_MODELS_GPU_BASE_ATOMIC_OP_H_
+#endif  // STRETTO_MODELS_COMMON_ATOMIC_OP_H_
