@@ -12,6 +12,7 @@ riscv::IsaOptions wavefront_isa() {
   options.compressed = false;
   options.machine_mode = false;
   options.custom_opcodes = 1;  // custom-0: the tile extension.
+  options.compare_swap = true;
   return options;
 }
 

@@ -202,7 +202,7 @@ OpId op_register32(uint32_t r) {
 }
 
 // rs2 carries the AmoOp for the handler, because the raw word is in imm anyway.
-OpId amo(uint32_t r, uint8_t& amo_op) {
+OpId amo(uint32_t r, const IsaOptions& isa, uint8_t& amo_op) {
   if (bits(r, 14, 12) != 2 && bits(r, 14, 12) != 3) return kNone;
   AmoOp op;
   switch (bits(r, 31, 27)) {
@@ -214,6 +214,10 @@ OpId amo(uint32_t r, uint8_t& amo_op) {
     case 0x01: op = AmoOp::kSwap; break;
     case 0x00: op = AmoOp::kAdd; break;
     case 0x04: op = AmoOp::kXor; break;
+    case 0x05:
+      if (!isa.compare_swap) return kNone;
+      op = AmoOp::kCompareSwap;
+      break;
     case 0x0c: op = AmoOp::kAnd; break;
     case 0x08: op = AmoOp::kOr; break;
     case 0x10: op = AmoOp::kMin; break;
@@ -321,7 +325,7 @@ Decoded decode(uint32_t raw, uint64_t pc, const IsaOptions& isa, const CostTable
       break;
     case 0x2f: {
       uint8_t amo_op = 0;
-      d.op.id = amo(r, amo_op);
+      d.op.id = amo(r, isa, amo_op);
       if (d.op.id == OpId::kAmo) d.op.imm |= static_cast<int64_t>(amo_op) << 32;
       d.cost_cycles = cost.amo;
       break;

@@ -62,6 +62,7 @@ struct IsaOptions {
   uint8_t custom_opcodes = 0;  // bit n: custom-n is handed to the owner, otherwise illegal
   bool line_blocks = false;    // a block ends with the 64-byte line in which its first instruction
                                // does, so that Port::fetched() is asked line by line
+  bool compare_swap = false;   // Zacas: amocas.w and amocas.d
 };
 
 // raw holds 16 bits if (raw & 3) != 3, else 32. pc_parcels and cycles_before are left to the

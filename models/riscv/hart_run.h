@@ -307,6 +307,7 @@ op_Amo : {
   request.release = (raw >> 25 & 1) != 0;
   request.addr = RS1;
   request.operand = RS2;
+  request.compare = x[raw >> 7 & 31];
   const bool is_load = request.op == AmoOp::kLoadReserved;
   if ((request.addr & (request.size_bytes - 1u)) != 0) {
     RAISE(is_load ? Cause::kLoadMisaligned : Cause::kStoreMisaligned, request.addr);

@@ -60,7 +60,8 @@ uint64_t apply_amo(AmoOp op, unsigned size_bytes, uint64_t old_value, uint64_t o
     case AmoOp::kMinu: result = ua < ub ? ua : ub; break;
     case AmoOp::kMaxu: result = ua > ub ? ua : ub; break;
     case AmoOp::kLoadReserved:
-    case AmoOp::kStoreConditional: assert(!"LR and SC have no read-modify-write value"); break;
+    case AmoOp::kStoreConditional:
+    case AmoOp::kCompareSwap: assert(!"no value of one operand"); break;
   }
   return size_bytes == 4 ? (result & 0xffffffffu) : result;
 }

@@ -68,6 +68,7 @@ enum class AmoOp : uint8_t {
   kMax,
   kMinu,
   kMaxu,
+  kCompareSwap,  // Zacas
 };
 
 // One atomic memory operation; addr is aligned to size (4 or 8 bytes).
@@ -78,9 +79,10 @@ struct AmoRequest {
   bool release;
   uint64_t addr;
   uint64_t operand;  // rs2, all 64 bits; the memory side uses the low size_bytes
+  uint64_t compare;  // likewise, of kCompareSwap: rd
 };
 
-// The value that an AMO leaves in memory (low size_bytes). Not for LR and SC.
+// The value that an AMO leaves in memory (low size_bytes). Not for LR, SC and compare and swap.
 uint64_t apply_amo(AmoOp op, unsigned size_bytes, uint64_t old_value, uint64_t operand);
 
 // A custom-0..3 instruction handed to the owner, R-type fields and register values decoded.

@@ -176,6 +176,20 @@
 #define tile_set_scope(scope) \
   __asm__ volatile("csrw " TILE_STR(TILE_CSR_SCOPE) ", %0" : : "r"((uint64_t)(scope)) : "memory")
 
+// amocas.d (Zacas 1.0; GCC 12 has no name for it): stores `value` if the word is `expected`. What was
+// there. `order`: TILE_ACQUIRE, TILE_RELEASE, both, or 0.
+#define TILE_RELEASE 1
+#define TILE_ACQUIRE 2
+#define tile_compare_swap(address, expected, value, order)                                    \
+  ({                                                                                          \
+    uint64_t tile_value_ = (expected);                                                        \
+    __asm__ volatile(".insn r 0x2F, 3, %[f7], %[was], %[a], %[v]"                             \
+                     : [was] "+r"(tile_value_)                                                \
+                     : [f7] "i"(0x14 | (order)), [a] "r"(address), [v] "r"((uint64_t)(value)) \
+                     : "memory");                                                             \
+    tile_value_;                                                                              \
+  })
+
 // Of lines that this wavefront loads and stores from here on.
 #define tile_set_flag(flag) \
   __asm__ volatile("csrw " TILE_STR(TILE_CSR_FLAG) ", %0" : : "r"((uint64_t)(flag)) : "memory")

@@ -56,6 +56,7 @@ TEST_CASE("adds of four GPUs to a word of the host or of a peer count once each"
     program.right(std::string("add ") + where + " 4");
     program.right(std::string("add_w ") + where + " 3");
     program.right(std::string("swap ") + where + " 3");
+    program.right(std::string("cas ") + where + " 2");
   }
 }
 

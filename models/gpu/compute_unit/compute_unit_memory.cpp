@@ -31,6 +31,7 @@ AtomicOp atomic_of(riscv::AmoOp op) {
     case riscv::AmoOp::kMax: return AtomicOp::max;
     case riscv::AmoOp::kMinu: return AtomicOp::minu;
     case riscv::AmoOp::kMaxu: return AtomicOp::maxu;
+    case riscv::AmoOp::kCompareSwap: return AtomicOp::compare_swap;
     default: return AtomicOp::swap;
   }
 }
@@ -38,7 +39,7 @@ AtomicOp atomic_of(riscv::AmoOp op) {
 // What a link does not carry, in words; null: it does.
 const char* not_over_links(AtomicOp op, Scope scope) {
   if (!is_link_atomic(op))
-    return "a peer or the host executes PCIe AtomicOps alone: amoadd and amoswap";
+    return "a peer or the host executes PCIe AtomicOps alone: amoadd, amoswap, amocas";
   if (scope != Scope::system)
     return "an atomic on a peer or the host has system scope: tile_set_scope(TILE_SCOPE_SYSTEM)";
   return nullptr;
@@ -386,6 +387,7 @@ ComputeUnit::Step ComputeUnit::send_scalar(Wavefront& wavefront) {
   if (amo) {
     payload.extension.operation = Operation::atomic;
     payload.extension.atomic_op = atomic_of(access.amo_op);
+    payload.extension.compare = wavefront.port.amo_request().compare;
     payload.extension.scope = wavefront.port.scope();
     const char* const wrong =
         entry->kind == RangeKind::remote
@@ -641,7 +643,8 @@ ComputeUnit::Step ComputeUnit::send_reduction(Wavefront& wavefront, uint32_t num
   if (entry->kind == RangeKind::remote) {
     payload.release();
     fault(wavefront, FaultKind::remote_atomic, address, 0,
-          "tile.red has device scope: a peer or the host has amoadd and amoswap of system scope");
+          "tile.red has device scope: a peer or the host has amoadd, amoswap, amocas of system "
+          "scope");
     return Step::stop;
   }
   payload.extension.operation = Operation::atomic;

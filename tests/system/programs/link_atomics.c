@@ -179,6 +179,9 @@ int main(int argc, char** argv) {
   if (strcmp(what, "add") == 0) {
     start_all(LINK_ADD);
     expect_each_once(word_now());
+  } else if (strcmp(what, "cas") == 0) {
+    start_all(LINK_CAS);
+    expect_each_once(word_now());
   } else if (strcmp(what, "add_w") == 0) {
     start_all(LINK_ADD_W);
     const uint64_t final = word_now();

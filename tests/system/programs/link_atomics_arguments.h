@@ -18,6 +18,7 @@
 #define LINK_SPIN 6     // Takes a lock that nobody gives back.
 #define LINK_XOR 7      // What no link carries.
 #define LINK_DEVICE 8   // An add of device scope.
+#define LINK_CAS 9      // As LINK_ADD, by compare and swap.
 
 typedef struct link_arguments {
   uint64_t word;

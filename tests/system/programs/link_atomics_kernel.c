@@ -34,6 +34,16 @@ void link_atomics(void) {
         out[i] = AMO("amoswap.d", 1 + (g->number * all + me) * g->count + i);
       break;
     }
+    case LINK_CAS:
+      for (uint64_t i = 0; i < g->count; ++i) {
+        uint64_t guess = 0, found = 0;
+        do {
+          guess = found;
+          found = tile_compare_swap(word, guess, guess + 1, 0);
+        } while (found != guess);
+        out[i] = found;
+      }
+      break;
     case LINK_READ: out[0] = *(volatile uint64_t*)(uintptr_t)word; break;
     case LINK_SEND:
       for (uint64_t i = 0; i < g->count; ++i)

@@ -87,12 +87,12 @@ struct LinkBench : Bench {
 uint32_t amo(uint32_t operation, unsigned rd, unsigned rs2, unsigned rs1) {
   return operation << 27 | rs2 << 20 | rs1 << 15 | 3 << 12 | rd << 7 | 0x2F;
 }
-constexpr uint32_t kAdd = 0, kSwap = 1, kXor = 4, kMaxu = 0x1C;
+constexpr uint32_t kAdd = 0, kSwap = 1, kXor = 4, kCas = 5, kMaxu = 0x1C;
 
 Program atomic(uint32_t operation, unsigned scope, uint64_t address = kRemote + 0x40) {
   Program p;
   p.addi(4, 0, static_cast<int>(scope)).set_csr(TILE_CSR_SCOPE, 4);
-  p.constant(10, address).addi(5, 0, 3).word(amo(operation, 6, 5, 10)).end();
+  p.constant(10, address).addi(5, 0, 3).addi(6, 0, 9).word(amo(operation, 6, 5, 10)).end();
   return p;
 }
 
@@ -108,6 +108,7 @@ void expect_sent(uint32_t operation, AtomicOp as) {
   CHECK(access.extension.atomic_op == as);
   CHECK(access.extension.scope == Scope::system);
   CHECK(access.data == std::vector<uint8_t>{3, 0, 0, 0, 0, 0, 0, 0});
+  if (as == AtomicOp::compare_swap) CHECK(access.extension.compare == 9);
   CHECK(bench.gpu.l2.counters().remote_atomics == 1);
   CHECK(bench.gpu.l2.counters().remote_bytes == 0);
 }
@@ -131,6 +132,43 @@ TEST_CASE("amoadd of system scope in a remote range goes to the peer's word") {
 TEST_CASE("amoswap of system scope in a remote range goes to the peer's word") {
   expect_sent(kSwap, AtomicOp::swap);
 }
+TEST_CASE("amocas of system scope in a remote range goes to the peer's word with both operands") {
+  expect_sent(kCas, AtomicOp::compare_swap);
+}
+
+// Ten work-groups take a number each, by loops of load and compare and swap.
+void expect_numbers(uint64_t word, unsigned scope) {
+  LinkBench bench;
+  Program p;
+  p.addi(4, 0, static_cast<int>(scope)).set_csr(TILE_CSR_SCOPE, 4).constant(10, word);
+  p.constant(11, kOut + 0x1000).csr(7, TILE_CSR_WG_ID).slli(7, 7, 3).add(11, 11, 7);
+  p.amoadd(8, 0, 10);  // The word.
+  p.addi(5, 8, 1).addi(6, 8, 0).word(amo(kCas, 6, 5, 10)).sub(9, 6, 8);
+  p.bnez(9, -5);  // Somebody was there first: from amoadd on.
+  p.sd(8, 11).end();
+  Launch launch = p.launch();
+  launch.workgroups = 10;
+  p.run(bench, launch);
+  bench.run();
+  bench.require_quiet();
+  uint64_t seen = 0;
+  for (unsigned i = 0; i < 10; ++i)
+    seen |= uint64_t{1} << bench.value_at<uint64_t>(kOut + 0x1000 + 8 * i);
+  CHECK(seen == 0x3FF);
+}
+TEST_CASE("amocas on a cached word: each of ten takes another number") {
+  expect_numbers(kIn + 0x40000, TILE_SCOPE_DEVICE);
+}
+TEST_CASE("amocas at device scope on a shared word: each of ten takes another number") {
+  expect_numbers(kShared, TILE_SCOPE_DEVICE);
+}
+TEST_CASE("amocas at system scope on a shared word: each of ten takes another number") {
+  expect_numbers(kShared, TILE_SCOPE_SYSTEM);
+}
+TEST_CASE("amocas on an uncached word: each of ten takes another number") {
+  expect_numbers(kOut, TILE_SCOPE_DEVICE);
+}
+
 TEST_CASE("amoxor in a remote range is a fault that names what there is") {
   expect_fault(atomic(kXor, TILE_SCOPE_SYSTEM), FaultKind::remote_atomic,
                "PCIe AtomicOps alone: amoadd");

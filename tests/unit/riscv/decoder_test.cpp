@@ -107,6 +107,18 @@ TEST_CASE("privileged words without operands are decoded one by one") {
   CHECK(decode(0x0000, 0, machine, cost).op.id == OpId::kIllegal);
 }
 
+TEST_CASE("a compare and swap is decoded where there is Zacas, of 4 and 8 bytes") {
+  IsaOptions zacas;
+  zacas.compare_swap = true;
+  const auto id = [&](uint32_t raw, const IsaOptions& isa) {
+    return decode(raw, 0, isa, CostTable{}).op.id;
+  };
+  CHECK(id(0x2800202F, zacas) == OpId::kAmo);      // amocas.w x0, x0, (x0)
+  CHECK(id(0x2800302F, zacas) == OpId::kAmo);      // amocas.d
+  CHECK(id(0x2800402F, zacas) == OpId::kIllegal);  // amocas.q
+  CHECK(id(0x2800202F, IsaOptions{}) == OpId::kIllegal);
+}
+
 TEST_CASE("atomics compute on signed and unsigned words of their size") {
   CHECK(apply_amo(AmoOp::kAdd, 4, 0xffffffff, 1) == 0);
   CHECK(apply_amo(AmoOp::kAdd, 8, 0xffffffff, 1) == 0x100000000);

@@ -19,7 +19,7 @@ struct HartBench {
 
   explicit HartBench(std::initializer_list<uint32_t> program, const CostTable& cost = {})
       : code(IsaOptions{Port::kCompressed, Port::kMachineMode,
-                        Port::kMachineMode ? uint8_t{0} : uint8_t{1}},
+                        Port::kMachineMode ? uint8_t{0} : uint8_t{1}, false, !Port::kMachineMode},
              cost) {
     place(kBase, program);
     port.slow_base_ = kSlow;

@@ -48,6 +48,29 @@ TEST_CASE("a refused tile instruction is a fault") {
   CHECK(b.hart.run(1) == StopReason::kFault);
 }
 
+// Zacas 1.0: rd is compared and takes what was there; x0 compares with 0 and takes nothing.
+TEST_CASE("a compare and swap hands over both operands and takes what was there") {
+  const uint32_t amocas_w = r_type(0x2f, 2, 0x14, 7, 11, 10),
+                 of_zero = r_type(0x2f, 3, 0x17, 0, 11, 10);
+  Bench b({addi(7, 0, -5), amocas_w, of_zero});
+  REQUIRE(b.hart.run(100) == StopReason::kPending);
+  CHECK(b.hart.pending().amo_op == AmoOp::kCompareSwap);
+  CHECK(b.hart.pending().size_bytes == 4);
+  CHECK(b.port.last_amo_.addr == Bench::kSlow);
+  CHECK(b.port.last_amo_.operand == Bench::kData);
+  CHECK(b.port.last_amo_.compare == ~uint64_t{4});
+  CHECK(!b.port.last_amo_.acquire);
+  b.hart.complete_amo(0x80000001);
+  CHECK(b.hart.reg(7) == 0xffffffff80000001);
+  REQUIRE(b.hart.run(100) == StopReason::kPending);
+  CHECK(b.hart.pending().size_bytes == 8);
+  CHECK(b.port.last_amo_.compare == 0);
+  CHECK(b.port.last_amo_.acquire);
+  CHECK(b.port.last_amo_.release);
+  b.hart.complete_amo(77);
+  CHECK(b.hart.reg(0) == 0);
+}
+
 TEST_CASE("every exception is a fault with cause, value and pc") {
   struct Row {
     uint32_t instruction;
