@@ -221,9 +221,12 @@ grep -o '^[a-z_]* [a-z]*\.cpp' tests/unit/sw/transform/mutants.txt | while read 
   fi
 done
 [ -e "$scratch/failed" ] && failed=1
-# NICs with a fault each (tests/unit/nic/mutants.txt): tests of the gate find it and name what it breaks.
-ctest --test-dir "$build" -R '^unit/nic/mutants: ' --no-tests=error --output-on-failure >"$scratch/nic.log" 2>&1 || failed=1
-sed -n 's/^ *[0-9]*\/[0-9]* Test *#[0-9]*: unit.nic.mutants: \(.*[^ .]\) *\.*  *Passed.*/ok    (nic) \1/p' "$scratch/nic.log"
-grep -E '\*\*\*|No tests' "$scratch/nic.log" | sed 's/^/FAIL  (nic) /'
+# NICs and hosts with a fault each (tests/unit/{nic,host}/mutants.txt): tests of the gate find it and name what it breaks.
+for model in nic host; do
+  log=$scratch/$model.log
+  ctest --test-dir "$build" -R "^unit/$model/mutants: " --no-tests=error --output-on-failure >"$log" 2>&1 || failed=1
+  sed -n "s/^ *[0-9]*\/[0-9]* Test *#[0-9]*: unit.$model.mutants: \(.*[^ .]\) *\.*  *Passed.*/ok    ($model) \1/p" "$log"
+  grep -E '\*\*\*|No tests' "$log" | sed "s/^/FAIL  ($model) /"
+done
 [ "$failed" -eq 0 ] && echo "every sabotage was noticed"
 exit "$failed"

@@ -272,7 +272,7 @@ void Conductor::lead(Partition& partition, Time by_others, Time by_host) {
 void Conductor::post(Packet&& packet) {
   assert(packet.arrival >= systemc_now() + lookahead_);
   assert(by_node_[packet.destination] != nullptr);
-  packet.source = packet.origin = kHostNode;
+  packet.origin = packet.source;
   packet.sequence = host_sequence_[packet.destination]++;
   by_node_[packet.destination]->accept(std::move(packet));
   wake_.notify(sc_core::SC_ZERO_TIME);
@@ -369,13 +369,12 @@ bool Conductor::must_stop() {
 void Conductor::exchange() {
   for (Partition* partition : partitions_) {
     for (Packet& packet : partition->leaving_) {
-      if (packet.destination == kHostNode) {
+      Partition* const receiver = by_node_[packet.destination];
+      if (receiver != nullptr) {
+        receiver->accept(std::move(packet));
+      } else {
         assert(host_ != nullptr);
         host_->deliver(std::move(packet));
-      } else {
-        Partition* receiver = by_node_[packet.destination];
-        assert(receiver != nullptr);
-        receiver->accept(std::move(packet));
       }
     }
     partition->leaving_.clear();

@@ -151,11 +151,11 @@ class Partition final : public sc_core::sc_module, public PacketPort {
   int status_ = 0;
 };
 
-// The host as the conductor sees it; it runs in SystemC time.
+// Hosts as the conductor sees them; they run in SystemC time.
 class HostSide {
  public:
   virtual ~HostSide() = default;
-  // A packet for node 0xFF; packet.arrival >= sc_time_stamp(). It is due at its arrival, not now.
+  // A packet for node 0xFF, or another one that is no partition's; packet.arrival >= sc_time_stamp(). It is due at its arrival, not now.
   virtual void deliver(Packet&& packet) = 0;
   virtual uint64_t progress() const = 0;
   virtual std::vector<std::string> waiting_on() const = 0;
@@ -174,8 +174,8 @@ class Conductor final : public sc_core::sc_module {
   ~Conductor() override;
 
   void attach_host(HostSide& host) { host_ = &host; }
-  // A packet of the host, from a SystemC process. REQUIRES: arrival >= sc_time_stamp() + lookahead.
-  // Fills in sequence.
+  // A packet of a host, from a SystemC process. REQUIRES: arrival >= sc_time_stamp() + lookahead, and
+  // a source. Fills in origin and sequence.
   void post(Packet&& packet);
   // The host program has ended.
   void finish(int status = 0);

@@ -9,11 +9,6 @@
 #include "models/host/host.h"
 
 namespace stretto {
-namespace {
-
-Time systemc_now() { return sc_core::sc_time_stamp().value(); }
-
-}  // namespace
 
 // A device reads host memory: it finds what was written before the read came in.
 void Host::serve_read(Link& link, Packet&& packet) {
@@ -33,7 +28,7 @@ void Host::complete(Link& link, Packet&& packet) {
   answer->completion = true;
   answer->address =
       uint64_t{answer->origin} << STRETTO_NODE_SHIFT | (answer->address & STRETTO_OFFSET_MASK);
-  const Time since = systemc_now() + spec_.read_ns * kNanosecond;
+  const Time since = sc_core::sc_time_stamp().value() + spec_.read_ns * kNanosecond;
   wait_turn(link, {since, Link::kAnswer, nullptr, std::move(answer)});
 }
 
@@ -70,6 +65,7 @@ void Host::serve_atomic(Link& link, Packet&& packet) {
 void Host::return_credit(Link& link, const Packet& packet) {
   if (++link.credit_returns == link.port.link.fault_lose_credit) return;
   Packet credit;
+  credit.source = node_;
   credit.destination = packet.source;
   credit.link = link.port.peer_port;
   credit.credit_bytes = static_cast<uint32_t>(packet.data.size());

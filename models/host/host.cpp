@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cinttypes>
-#include <cstdio>
 #include <exception>
 #include <utility>
 
-#include "models/common/error.h"
 #include "models/common/payload_pool.h"
 #include "sw/include/formats/address_map.h"
 
@@ -16,7 +13,7 @@ namespace stretto {
 namespace {
 
 constexpr uint64_t kPacketBytes = 4'096;  // Largest payload of a PCIe write.
-constexpr uint64_t kWriteUnit = 64;       // What write_ns pays for.
+constexpr uint32_t kWriteUnit = 64;       // What write_ns pays for, a line.
 constexpr size_t kStackBytes = 8 << 20;   // As Linux gives a program; pages are taken when touched.
 constexpr uint8_t kNoLink = 0xFF;
 constexpr uint32_t kEventWrite = 1;  // Digest kinds.
@@ -31,12 +28,6 @@ bool later(const Packet& a, const Packet& b) {
   if (a.arrival != b.arrival) return a.arrival > b.arrival;
   if (a.source != b.source) return a.source > b.source;
   return a.sequence > b.sequence;
-}
-
-std::string hex(uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%" PRIx64, value);
-  return text;
 }
 
 }  // namespace
@@ -132,7 +123,7 @@ void HostCore::charge(Time time) {
 }
 
 void HostCore::store(uint64_t address, uint64_t value) {
-  assert(address >> STRETTO_NODE_SHIFT == kHostNode);
+  assert(address >> STRETTO_NODE_SHIFT == host_.node_);
   const uint64_t offset = address & STRETTO_OFFSET_MASK;
   ++host_.stores_;
   charge_ns(host_.spec_.store_ns);
@@ -141,7 +132,7 @@ void HostCore::store(uint64_t address, uint64_t value) {
 }
 
 void HostCore::store_bytes(uint64_t address, const void* data, uint64_t bytes) {
-  assert(address >> STRETTO_NODE_SHIFT == kHostNode);
+  assert(address >> STRETTO_NODE_SHIFT == host_.node_);
   const uint64_t offset = address & STRETTO_OFFSET_MASK;
   ++host_.stores_;
   charge_ns(host_.spec_.write_ns * ((bytes + kWriteUnit - 1) / kWriteUnit));
@@ -150,14 +141,14 @@ void HostCore::store_bytes(uint64_t address, const void* data, uint64_t bytes) {
 }
 
 uint64_t HostCore::load(uint64_t address) {
-  assert(address >> STRETTO_NODE_SHIFT == kHostNode);
+  assert(address >> STRETTO_NODE_SHIFT == host_.node_);
   uint64_t value = 0;
   host_.memory_.read(address & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&value), 8);
   return value;
 }
 
 void HostCore::read(uint64_t address, void* data, uint64_t bytes) {
-  assert(address >> STRETTO_NODE_SHIFT == kHostNode);
+  assert(address >> STRETTO_NODE_SHIFT == host_.node_);
   charge_ns(host_.spec_.write_ns * ((bytes + kWriteUnit - 1) / kWriteUnit));
   host_.memory_.read(address & STRETTO_OFFSET_MASK, static_cast<uint8_t*>(data), bytes);
 }
@@ -280,14 +271,45 @@ uint64_t HostCore::load_device(uint64_t address, unsigned bytes) {
   return value;
 }
 
+void HostCore::check_shared(uint64_t address, uint64_t bytes) const {
+  if (host_.link_to(address, bytes).shared) return;
+  throw UserError("host program: a copy of " + std::to_string(bytes) + " bytes at " + hex(address) +
+                  " over PCIe, but the host has a link of its own to that GPU");
+}
+
+void HostCore::start_copy(uint64_t to, uint64_t from, uint64_t bytes, uint64_t signal,
+                          uint64_t value) {
+  check_shared(to, bytes);
+  check_shared(from, bytes);
+  assert(signal >> STRETTO_NODE_SHIFT == host_.node_);
+  charge_ns(2 * host_.spec_.write_ns);
+  host_.copy_engine_.submit({to, from, bytes, signal, value, index_});
+}
+
+void HostCore::move(uint64_t to, uint64_t from, uint64_t bytes) {
+  check_shared(to, bytes);
+  check_shared(from, bytes);
+  give_way();
+  if (mover_ == nullptr)
+    mover_ = host_.make_mover(index_, {host_.spec_.fill_buffers, kWriteUnit}, digest_);
+  const Time begin = systemc_now();
+  mover_->begin(to, from, bytes);
+  while (!mover_->is_idle()) wait(mover_->ended());
+  if (mover_->has_failed())
+    throw CheckError(std::string(basename()) + ": copy of " + std::to_string(bytes) +
+                     " bytes from " + hex(from) + ", where no memory is");
+  host_.moving_ += systemc_now() - begin;
+  trace("moves lines", begin);
+}
+
 void HostCore::peek(uint64_t address, void* data, uint64_t bytes) {
-  assert(address >> STRETTO_NODE_SHIFT == kHostNode);
+  assert(address >> STRETTO_NODE_SHIFT == host_.node_);
   host_.due();
   host_.memory_.read(address & STRETTO_OFFSET_MASK, static_cast<uint8_t*>(data), bytes);
 }
 
 void HostCore::poke(uint64_t address, const void* data, uint64_t bytes) {
-  assert(address >> STRETTO_NODE_SHIFT == kHostNode);
+  assert(address >> STRETTO_NODE_SHIFT == host_.node_);
   const uint64_t offset = address & STRETTO_OFFSET_MASK;
   host_.memory_.write(offset, static_cast<const uint8_t*>(data), bytes);
   host_.changed(offset, bytes);
@@ -299,7 +321,7 @@ Time HostCore::unchanged_until() const {
 }
 
 void HostCore::write_from(uint64_t address, uint64_t host_address, uint64_t bytes) {
-  assert(host_address >> STRETTO_NODE_SHIFT == kHostNode);
+  assert(host_address >> STRETTO_NODE_SHIFT == host_.node_);
   std::vector<uint8_t> data(bytes);
   host_.memory_.read(host_address & STRETTO_OFFSET_MASK, data.data(), bytes);
   write(address, data.data(), bytes);
@@ -406,6 +428,8 @@ std::string HostCore::waiting_on() const {
            hex(word) + ")" + (more == 0 ? "" : " or one of " + std::to_string(more) + " more") +
            " since " + std::to_string(waits_since_ / kNanosecond) + " ns";
   }
+  if (mover_ != nullptr && !mover_->is_idle())
+    return std::string(basename()) + " " + mover_->waiting_on();
   if (loads_ != nullptr && !blocked_on_pcie_)
     return std::string(basename()) + " waits for the answer to a read over PCIe";
   if (blocked_on_pcie_) return std::string(basename()) + " waits for credit of PCIe";
@@ -416,8 +440,12 @@ std::string HostCore::waiting_on() const {
 // Host
 
 Host::Host(sc_core::sc_module_name name, const HostSpec& spec, const RouterSpec& wiring,
-           Conductor& conductor)
-    : sc_module(name), spec_(spec), conductor_(conductor) {
+           Conductor& conductor, uint8_t node)
+    : sc_module(name),
+      spec_(spec),
+      node_(node),
+      conductor_(conductor),
+      copy_engine_("copy_engine", *this, spec.copy_engine) {
   routes_.fill(kNoLink);
   for (const PortSpec& port : wiring.ports) {
     assert(port.link.latency_ns * kNanosecond >= conductor.lookahead());
@@ -448,7 +476,8 @@ void Host::add_program(const std::string& name, HostCore::Program program,
   const auto other = std::find_if(cores_.begin(), cores_.end(),
                                   [&](const auto& core) { return core->basename() == beside; });
   if (other == cores_.end() && processors_.size() == spec_.cores) {
-    throw UserError("host.cores (" + std::to_string(spec_.cores) +
+    throw UserError((node_ == kHostNode ? "host.cores (" : "smartnic.cores (") +
+                    std::to_string(spec_.cores) +
                     ") is less than the host programs of this run, at least " +
                     std::to_string(processors_.size() + 1));
   }
@@ -464,6 +493,7 @@ void Host::add_program(const std::string& name, HostCore::Program program,
 std::string Host::digest_hex() {
   std::string all = digest_.hex();
   for (const auto& core : cores_) all += core->digest_.hex();
+  if (copy_engine_.was_used()) all += copy_engine_.digest_hex();
   return sha256_hex(all.data(), all.size());
 }
 
@@ -505,6 +535,7 @@ void Host::send(Link& link, Digest& digest, Packet&& packet) {
   const Time latency = (pcie.latency_ns + spec_.root_complex_ns) * kNanosecond;
   const uint64_t bytes = packet.data.size();
   const auto [begin, end] = link.wire.send(systemc_now(), packet);
+  packet.source = node_;
   packet.destination = link.port.peer_node;
   packet.link = link.port.peer_port;
   packet.arrival = packet.tail = end + latency;
@@ -512,6 +543,7 @@ void Host::send(Link& link, Digest& digest, Packet&& packet) {
   link.credits -= bytes;
   ++link.packets_sent;
   link.bytes_sent += bytes;
+  if (packet.address >> STRETTO_NODE_SHIFT != kHostNode) bytes_to_devices_ += bytes;
   progress_ += bytes;
   digest.event(packet.tail, kEventWrite, packet.address, bytes);
   conductor_.post(std::move(packet));
@@ -528,6 +560,44 @@ void Host::wait_turn(Link& link, Link::Leaving&& leaving) {
   arbitration_.notify(delay_of(edge - systemc_now()));
 }
 
+std::unique_ptr<LineMover> Host::make_mover(size_t turn, const LineMover::Shape& shape,
+                                            Digest& digest) {
+  const uint32_t number = static_cast<uint32_t>(movers_.size());
+  auto mover = std::make_unique<LineMover>(*this, turn, number, shape, digest);
+  movers_.push_back(mover.get());
+  return mover;
+}
+
+void Host::write_word(uint64_t address, uint64_t value) {
+  const uint64_t offset = address & STRETTO_OFFSET_MASK;
+  memory_.write(offset, reinterpret_cast<const uint8_t*>(&value), 8);
+  changed(offset, 8);
+}
+
+void Host::fail(const CheckError& error) { conductor_.fail(std::make_exception_ptr(error)); }
+
+void Host::leave_in_turn(LineMover& mover, std::unique_ptr<Packet> packet) {
+  Link& link = link_to(packet->address, packet->row_bytes);
+  loads_sent_ += packet->is_read_request() ? 1 : 0;
+  wait_turn(link, {systemc_now(), mover.turn(), nullptr, std::move(packet), &mover});
+}
+
+void Host::take_turn(Link& link, Link::Leaving&& first) {
+  if (first.mover != nullptr) {
+    const bool reads = first.own->is_read_request();
+    const uint32_t bytes = first.own->row_bytes;
+    send(link, first.mover->digest(), std::move(*first.own));
+    if (!reads) first.mover->stored(bytes);
+  } else if (first.program == Link::kAnswer) {
+    ++(first.own->operation == Operation::atomic ? link.atomics_answered : link.reads_answered);
+    send(link, digest_, std::move(*first.own));
+  } else {
+    HostCore& core = *cores_[first.program];
+    send(link, core.digest_, std::move(*first.packet));
+    core.granted_.notify(sc_core::SC_ZERO_TIME);
+  }
+}
+
 // An edge of the root complex. What came at this very time waits for the next one: others of this
 // time may still come.
 void Host::arbitrate() {
@@ -538,22 +608,22 @@ void Host::arbitrate() {
     Link& link = *each;
     while (!link.leaving.empty() && link.leaving.front().since < now) {
       Link::Leaving& first = link.leaving.front();
-      const bool answers = first.program == Link::kAnswer;
-      Packet& packet = answers ? *first.answer : *first.packet;
+      Packet& packet = first.what();
+      const bool reads = packet.is_read_request();
+      if (reads && link.tags_used == link.port.link.read_tags) {
+        link.without_tag.push_back(std::move(first));
+        link.leaving.pop_front();
+        continue;
+      }
       const Time at = room_at(link, packet.data.size());
       if (at > now) {
         if (at != kNever) again = std::min(again, edge_after(at - 1));
         break;
       }
-      if (answers) {
-        ++(packet.operation == Operation::atomic ? link.atomics_answered : link.reads_answered);
-        send(link, digest_, std::move(packet));
-      } else {
-        HostCore& core = *cores_[first.program];
-        send(link, core.digest_, std::move(packet));
-        core.granted_.notify(sc_core::SC_ZERO_TIME);
-      }
+      link.tags_used += reads ? 1 : 0;
+      Link::Leaving sent = std::move(first);
       link.leaving.pop_front();
+      take_turn(link, std::move(sent));
     }
     if (!link.leaving.empty() && link.leaving.front().since >= now)
       again = std::min(again, edge_after(link.leaving.front().since));
@@ -602,6 +672,7 @@ void Host::receive(Packet&& packet) {
   link.wire.received(packet.arrival, packet);
   ++link.packets_received;
   link.bytes_received += bytes;
+  if (packet.origin != kHostNode) bytes_from_devices_ += bytes;
   if (!packet.completion) progress_ += bytes;  // What a core has loaded is none: it may poll.
   digest_.event(packet.arrival, kEventReceived, packet.address, bytes << 8 | packet.origin);
   if (packet.is_read_request()) {
@@ -614,12 +685,7 @@ void Host::receive(Packet&& packet) {
     return;
   }
   if (packet.completion) {
-    HostCore& core = *cores_[packet.tag];
-    ++loads_answered_;
-    core.load_failed_ = packet.failed;
-    std::copy(packet.data.begin(), packet.data.end(), reinterpret_cast<uint8_t*>(core.loads_));
-    core.loads_ = nullptr;
-    core.loaded_.notify(sc_core::SC_ZERO_TIME);
+    answered(link, packet);
     if (bytes == 0) return;
   }
   for (uint32_t row = 0; row < packet.rows && !packet.completion; ++row) {
@@ -628,6 +694,29 @@ void Host::receive(Packet&& packet) {
     changed(offset, packet.row_bytes);
   }
   return_credit(link, packet);
+}
+
+// What a core, or a mover, has read.
+void Host::answered(Link& link, Packet& packet) {
+  ++loads_answered_;
+  if (link.shared) {
+    --link.tags_used;
+    if (!link.without_tag.empty()) {
+      Link::Leaving next = std::move(link.without_tag.front());
+      link.without_tag.pop_front();
+      next.since = systemc_now();
+      wait_turn(link, std::move(next));
+    }
+  }
+  if ((packet.tag & LineMover::kTag) != 0) {
+    movers_[packet.tag & ~LineMover::kTag]->answered(std::move(packet));
+    return;
+  }
+  HostCore& core = *cores_[packet.tag];
+  core.load_failed_ = packet.failed;
+  std::copy(packet.data.begin(), packet.data.end(), reinterpret_cast<uint8_t*>(core.loads_));
+  core.loads_ = nullptr;
+  core.loaded_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void Host::changed(uint64_t offset, uint64_t bytes) {
@@ -648,6 +737,12 @@ void Host::report(StatisticSink& sink) const {
   sink.add("writes", writes_, "count", "Posted writes of host programs.");
   sink.add("stores", stores_, "count", "Stores of host programs to host memory.");
   sink.add("loads", loads_sent_, "count", "Reads over PCIe by cores of the host.");
+  uint64_t moved = 0;
+  for (const auto& core : cores_) moved += core->mover_ == nullptr ? 0 : core->mover_->moved();
+  sink.add("moved_bytes", moved, "bytes",
+           "Device memory that cores have loaded, and stored to a device.");
+  sink.add("moving", moving_, "fs", "Time in which cores loaded and stored device memory.");
+  copy_engine_.report(sink);
   sink.add("polls", polls_, "count", "Polls of words of host memory.");
   sink.add("charged", charged_, "fs", "CPU time of host programs.");
   sink.add("waited", waited_, "fs", "Time in which host programs polled.");
@@ -675,8 +770,11 @@ void Host::report(StatisticSink& sink) const {
 
 void Host::audit(AuditSink& sink) const {
   sink.equal("reads sent = answered", loads_sent_, loads_answered_);
+  for (const LineMover* const mover : movers_) mover->audit(sink);
+  copy_engine_.audit(sink);
   for (const auto& link : links_) {
     sink.equal("credits all home", link->credits, link->port.link.credit_bytes);
+    sink.equal("tags all home", 0, link->tags_used + link->without_tag.size());
     sink.equal("reads received = answered", link->reads_received, link->reads_answered);
     sink.equal("atomics received = answered", link->atomics_received, link->atomics_answered);
     sink.equal("atomics received = executed", link->atomics_received, link->atomics_performed);
@@ -700,6 +798,7 @@ std::vector<std::string> Host::waiting_on() const {
     std::string line = core->waiting_on();
     if (!line.empty()) lines.push_back(std::move(line));
   }
+  for (std::string& line : copy_engine_.waiting_on()) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "models/common/component.h"
+#include "models/common/error.h"
 #include "models/common/memory_image.h"
 #include "models/common/partition.h"
 #include "models/common/spec.h"
@@ -43,6 +44,8 @@
 #include "models/fabric/router.h"
 #include "models/fabric/switch.h"
 #include "models/fabric/topology.h"
+#include "models/host/copy_engine.h"
+#include "models/host/line_mover.h"
 
 namespace stretto {
 
@@ -59,6 +62,8 @@ struct HostSpec {
   uint32_t slice_ns = 3'000'000;
   uint32_t root_complex_ns = 0;
   uint32_t read_ns = 90;
+  uint32_t fill_buffers = 12;
+  CopyEngineSpec copy_engine;
 };
 
 inline void describe(HostSpec& spec, ParameterSet& set) {
@@ -93,6 +98,11 @@ inline void describe(HostSpec& spec, ParameterSet& set) {
   // A row miss of DDR4-2400 (tRCD 14, CL 14, burst 3 ns) and the way through mesh and controller.
   set.number("read_ns", spec.read_ns, 0, 100'000,
              "From a device's read of host memory being in to its data being ready to leave.");
+  // Skylake's first cache: 12, of 64 B; Nehalem to Broadwell have 10 (Stack Overflow, question
+  // 49959963). Intel's optimization manual: write-combining memory goes through them, too.
+  set.number("fill_buffers", spec.fill_buffers, 1, 65'536,
+             "Lines that a core has under way when it copies device memory by loads and stores.");
+  set.group("copy_engine", spec.copy_engine);
 }
 
 class Host;
@@ -151,6 +161,17 @@ class HostCore final : public sc_core::sc_module {
   void charge(Time time);
   Time now() const;
 
+  // Copies device memory to device memory by vector loads and stores of write-combining mappings, a
+  // line of 64 B each; returns when the last store has left. Stores of later calls stay behind it.
+  // UserError: no device, or a link to it that the root complex does not share out (topology.h).
+  // CheckError: there is no memory.
+  void move(uint64_t to, uint64_t from, uint64_t bytes);
+
+  // Has the DMA engine of the processor copy device memory to device memory, at the CPU time of two
+  // writes, descriptor and doorbell; the engine writes `value` to the word of host memory at
+  // `signal` when its last write has left. UserError, CheckError: as above.
+  void start_copy(uint64_t to, uint64_t from, uint64_t bytes, uint64_t signal, uint64_t value);
+
   // For a core that is modelled by instructions (service_core.h) and charges what they take.
   // Reads 1 to 8 bytes of device memory over PCIe, behind the writes before it; waits for them.
   // CheckError: there is no memory. UserError: there is no device.
@@ -188,6 +209,8 @@ class HostCore final : public sc_core::sc_module {
   void block();          // Without the core, until somebody makes it ready.
   bool give_way();       // To the next thread of the core, if it is that one's turn.
   std::string waiting_on() const;
+  // UserError: see move().
+  void check_shared(uint64_t address, uint64_t bytes) const;
 
   Host& host_;
   const size_t index_;
@@ -201,6 +224,7 @@ class HostCore final : public sc_core::sc_module {
   uint64_t* loads_ = nullptr;  // Where the answer to its read goes.
   bool load_failed_ = false;
   sc_core::sc_event loaded_;
+  std::unique_ptr<LineMover> mover_;  // From its first move on.
   Processor* processor_ = nullptr;
   sc_core::sc_event scheduled_;  // It has the core.
   Time scheduled_at_ = 0;
@@ -216,9 +240,13 @@ class HostCore final : public sc_core::sc_module {
 
 class Host final : public sc_core::sc_module, public HostSide, public Component {
  public:
-  // `wiring`: its links and the nodes that they lead to (topology.h).
+  // `wiring`: its links and the nodes that they lead to (topology.h). `node`: of its memory; not
+  // 0xFF for the processor of a card, which is a host of its own (HostGroup).
   Host(sc_core::sc_module_name name, const HostSpec& spec, const RouterSpec& wiring,
-       Conductor& conductor);
+       Conductor& conductor, uint8_t node);
+  Host(sc_core::sc_module_name name, const HostSpec& spec, const RouterSpec& wiring,
+       Conductor& conductor)
+      : Host(name, spec, wiring, conductor, kHostNode) {}
   // A link to each GPU: nodes 1 .., at their PCIe ports `pcie_ports`.
   Host(sc_core::sc_module_name name, const HostSpec& spec, const LinkSpec& pcie,
        const std::vector<uint8_t>& pcie_ports, Conductor& conductor)
@@ -238,6 +266,7 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   // Called when its last program has ended, instead of Conductor::finish().
   void on_end(std::function<void()> call) { on_end_ = std::move(call); }
   bool has_ended() const { return running_ == 0; }
+  uint8_t node() const { return node_; }
 
   MemoryImage& memory() { return memory_; }
   void watch_memory(HostMemoryWatcher& watcher) { watchers_.push_back(&watcher); }
@@ -257,9 +286,14 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   const PortSpec& link(size_t index) const { return links_[index]->port; }
   uint64_t bytes_sent(size_t link) const { return links_[link]->bytes_sent; }
   uint64_t bytes_received(size_t link) const { return links_[link]->bytes_received; }
+  // Payload to and from nodes other than 0xFF; of all links.
+  uint64_t bytes_to_devices() const { return bytes_to_devices_; }
+  uint64_t bytes_from_devices() const { return bytes_from_devices_; }
 
  private:
+  friend class CopyEngine;
   friend class HostCore;
+  friend class LineMover;
   struct Link {
     explicit Link(const PortSpec& spec)
         : port(spec),
@@ -277,13 +311,17 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
     // it: writes of programs, and data that devices have read.
     struct Leaving {
       Time since;
-      size_t program;                  // kAnswer: of none.
-      Packet* packet;                  // Of the program.
-      std::unique_ptr<Packet> answer;  // To a device.
+      size_t program;               // kAnswer: of none.
+      Packet* packet;               // Of the program.
+      std::unique_ptr<Packet> own;  // An answer to a device, or of the mover.
+      LineMover* mover = nullptr;
+      Packet& what() const { return own != nullptr ? *own : *packet; }
     };
     static constexpr size_t kAnswer = ~size_t{0};
     bool shared = false;
     std::deque<Leaving> leaving;
+    uint64_t tags_used = 0;           // Where it is shared, of read_tags.
+    std::deque<Leaving> without_tag;  // Reads that wait for one, in order.
     uint64_t reads_received = 0;
     uint64_t reads_answered = 0;
     uint64_t atomics_received = 0;
@@ -310,11 +348,17 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   Time room_at(const Link& link, uint64_t bytes) const;
   void send(Link& link, Digest& digest, Packet&& packet);
   void wait_turn(Link& link, Link::Leaving&& leaving);
+  std::unique_ptr<LineMover> make_mover(size_t turn, const LineMover::Shape& shape, Digest& digest);
+  void leave_in_turn(LineMover& mover, std::unique_ptr<Packet> packet);
+  void write_word(uint64_t address, uint64_t value);
+  void fail(const CheckError& error);
+  void take_turn(Link& link, Link::Leaving&& first);
   void serve_read(Link& link, Packet&& packet);
   void serve_atomic(Link& link, Packet&& packet);
   void perform(Link& link, Packet& packet);
   void complete(Link& link, Packet&& packet);
   void return_credit(Link& link, const Packet& packet);
+  void answered(Link& link, Packet& packet);
   void receive(Packet&& packet);
   void changed(uint64_t offset, uint64_t bytes);
   void program_ended();
@@ -324,6 +368,7 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   Link& link_to(uint64_t address, uint64_t bytes);
 
   const HostSpec spec_;
+  const uint8_t node_;
   Conductor& conductor_;
   MemoryImage memory_;
   Digest digest_;  // Of what came in.
@@ -332,6 +377,8 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   uint64_t nodes_ = 0;               // GPUs that have a route.
   std::vector<std::unique_ptr<HostCore>> cores_;
   std::vector<std::unique_ptr<Processor>> processors_;
+  std::vector<LineMover*> movers_;  // By number.
+  CopyEngine copy_engine_;
   std::vector<Packet> arriving_;  // Heap, earliest first.
   std::map<uint64_t, Mutex> mutexes_;
   uint64_t handed_on_ = 0;
@@ -344,6 +391,8 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   TraceSink* trace_ = nullptr;
   unsigned running_ = 0;  // Programs.
   uint64_t progress_ = 0;
+  uint64_t bytes_to_devices_ = 0;
+  uint64_t bytes_from_devices_ = 0;
   uint64_t polls_ = 0;
   uint64_t writes_ = 0;
   uint64_t stores_ = 0;
@@ -351,6 +400,7 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   uint64_t loads_answered_ = 0;
   Time charged_ = 0;
   Time waited_ = 0;   // Polling.
+  Time moving_ = 0;   // Device memory.
   Time blocked_ = 0;  // On PCIe.
 };
 

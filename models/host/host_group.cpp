@@ -9,7 +9,8 @@ namespace stretto {
 
 HostGroup::HostGroup(Conductor& conductor, std::vector<Host*> hosts) : hosts_(std::move(hosts)) {
   for (Host* const host : hosts_) {
-    for (size_t i = 0; i < host->links(); ++i) {
+    if (host->node() != kHostNode) at_[host->node()] = host;
+    for (size_t i = 0; host->node() == kHostNode && i < host->links(); ++i) {
       Host*& behind = behind_[host->link(i).peer_node];
       assert(behind == nullptr);
       behind = host;
@@ -23,7 +24,8 @@ HostGroup::HostGroup(Conductor& conductor, std::vector<Host*> hosts) : hosts_(st
 }
 
 void HostGroup::deliver(Packet&& packet) {
-  Host* const host = behind_[packet.source];
+  Host* const host =
+      packet.destination == kHostNode ? behind_[packet.source] : at_[packet.destination];
   assert(host != nullptr);
   host->deliver(std::move(packet));
 }

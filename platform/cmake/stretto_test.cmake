@@ -36,3 +36,41 @@ function(stretto_test path)
   catch_discover_tests(${name} TEST_PREFIX "${path}:" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     PROPERTIES LABELS ${suite} TIMEOUT ${arg_TIMEOUT})
 endfunction()
+
+# stretto_mutants(model tests [source ...]): the model with a fault each, as mutants.txt beside the caller has them: one
+# file changed, the rest as it is; of a header, with the sources that include it. Tests are those of the OBJECT library
+# `tests` that must fail, and say why.
+function(stretto_mutants model tests)
+  set(folder ${PROJECT_SOURCE_DIR}/models/${model})
+  set(mutants ${CMAKE_CURRENT_SOURCE_DIR}/mutants.txt)
+  set(mutate ${PROJECT_SOURCE_DIR}/tests/support/mutate.py)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${mutants})
+  list(TRANSFORM ARGN PREPEND ${folder}/ OUTPUT_VARIABLE includers)
+  file(STRINGS ${mutants} rows REGEX "^[^#]")
+  foreach(row ${rows})
+    if(row MATCHES "^  (.+) => (.+)$")
+      set(test "unit/${model}/mutants: ${name}: ${CMAKE_MATCH_2}")
+      string(REPLACE " " "[ \n]+" says "${CMAKE_MATCH_2}")  # Catch2 breaks its lines.
+      add_test(NAME ${test} COMMAND ${model}_${name} ${CMAKE_MATCH_1})
+      set_tests_properties(${test} PROPERTIES LABELS unit TIMEOUT 60 PASS_REGULAR_EXPRESSION "${says}")
+      continue()
+    endif()
+    string(REGEX MATCH "^([^ ]+) ([^:]+):" match "${row}")
+    set(name ${CMAKE_MATCH_1})
+    set(source ${CMAKE_MATCH_2})
+    set(changed ${CMAKE_CURRENT_BINARY_DIR}/${name}/models/${model}/${source})
+    add_custom_command(OUTPUT ${changed} DEPENDS ${folder}/${source} ${mutants} ${mutate} VERBATIM
+      COMMAND ${Python3_EXECUTABLE} ${mutate} ${mutants} ${name} ${folder}/${source} ${changed})
+    set(sources ${changed})
+    if(source MATCHES "[.]h$")
+      list(APPEND sources ${includers})
+    endif()
+    set(mutant ${model}_${name})
+    add_executable(${mutant} ${sources} $<TARGET_OBJECTS:${tests}>)
+    target_include_directories(${mutant} BEFORE PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${name})
+    target_compile_options(${mutant} PRIVATE -O0)
+    target_link_libraries(${mutant} PRIVATE stretto_catch_main stretto_${model} stretto_fabric Catch2::Catch2)
+    set_target_properties(${mutant} PROPERTIES OUTPUT_NAME ${name}
+                          RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${model}_mutants)
+  endforeach()
+endfunction()
