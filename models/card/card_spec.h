@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of DMA cards on the PCIe switch (GD-HW).
+// Parameters of cards on the PCIe switch: DMA cards (GD-HW), or SmartNICs (GD-FUTURE-01).
 #ifndef STRETTO_MODELS_CARD_CARD_SPEC_H_
 #define STRETTO_MODELS_CARD_CARD_SPEC_H_
 
@@ -9,8 +9,11 @@
 
 namespace stretto {
 
+enum class CardKind : uint8_t { engine, smartnic };
+
 struct CardSpec {
   uint32_t count = 0;
+  CardKind kind = CardKind::engine;
   uint32_t clock_mhz = 250;
   uint32_t start_ns = 160;
   uint32_t burst_bytes = 512;
@@ -20,6 +23,9 @@ struct CardSpec {
 inline void describe(CardSpec& spec, ParameterSet& set) {
   set.number("count", spec.count, 0, 64,
              "Cards; card i serves the kernels of GPU i. Needs topology pcie_switch.");
+  set.choice("kind", spec.kind, {{"engine", CardKind::engine}, {"smartnic", CardKind::smartnic}},
+             "engine: a DMA engine in hardware (mode g-drv-h); smartnic: cores and memory "
+             "(smartnic.*) that run the software engine (mode g-drv-s, GD-FUTURE-01).");
   set.number("clock_mhz", spec.clock_mhz, 10, 2'000,
              "Clock of the request ring: the user clock of the PCIe core.");
   set.number(

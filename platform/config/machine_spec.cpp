@@ -112,6 +112,16 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
              "to and from the host, between GPUs).");
   set.flag("callback_beside_polling", spec.callback_beside_polling,
            "A framework's callback thread runs on the core of its polling thread (GD-CDRV-03).");
+  set.choice("send_mover", spec.send_mover,
+             {{"gpu_dma", SendMover::gpu_dma},
+              {"cpu_mmio", SendMover::cpu_mmio},
+              {"cpu_dma", SendMover::cpu_dma}},
+             "What a software engine for send requests moves data with: gpu_dma, the sender's DMA "
+             "engine (cudaMemcpy); cpu_mmio, loads and stores of its thread (GD-SW-04); cpu_dma, "
+             "the DMA engine of its processor (GD-FUTURE-03).");
+  set.number("send_threads", spec.send_threads, 1, 32,
+             "Threads, each on a core, that move the data of a software engine with "
+             "send_mover=cpu_mmio; 1 = the one that takes requests.");
 }
 
 void describe(HostComputeSpec& spec, ParameterSet& set) {
@@ -183,6 +193,7 @@ void describe(MachineSpec& spec, ParameterSet& set) {
   set.group("network", spec.network);
   set.group("network_switch", spec.network_switch);
   set.group("card", spec.card);
+  set.group("smartnic", spec.smartnic);
   set.group("cp", spec.cp);
   set.group("host", spec.host);
   set.group("service_core", spec.service_core);
@@ -260,6 +271,12 @@ void check_machine(const MachineSpec& spec) {
   }
   if (spec.card.count != 0 && spec.topology != Topology::pcie_switch)
     throw UserError("card.count needs topology pcie_switch");
+  const bool meet = spec.topology == Topology::pcie_switch ||
+                    (spec.topology == Topology::cluster && !spec.coherent_host);
+  if (spec.software.send_mover != SendMover::gpu_dma && !meet)
+    throw UserError(
+        "software.send_mover=cpu_mmio and cpu_dma need a switch between host and GPUs: topology "
+        "pcie_switch, or cluster without coherent_host");
   if (spec.card.count > spec.gpus) {
     throw UserError("card.count (" + std::to_string(spec.card.count) +
                     ") must not be above gpus (" + std::to_string(spec.gpus) +

@@ -29,6 +29,7 @@ enum class Topology : uint8_t { ring, fully_connected, switched, pcie_switch, cl
 
 enum class CollectiveAlgorithm : uint8_t { automatic, ring, direct };
 enum class CollectiveProtocol : uint8_t { automatic, simple, ll };
+enum class SendMover : uint8_t { gpu_dma, cpu_mmio, cpu_dma };
 
 struct SimSpec {
   ConductorSpec conductor;
@@ -75,6 +76,8 @@ struct SoftwareSpec {
   uint32_t event_poll_delay_ns = 10'000;
   uint32_t outstanding_events = 0;
   bool callback_beside_polling = false;
+  SendMover send_mover = SendMover::gpu_dma;
+  uint32_t send_threads = 1;
 };
 
 // Programs of the host that compute with arrays (sw/apps/shmem/host_compute.h): a roofline.
@@ -120,6 +123,7 @@ struct MachineSpec {
   LinkSpec network = network_defaults();
   SwitchSpec network_switch{.latency_ns = 0};  // A link has the latency of the table.
   CardSpec card;
+  HostSpec smartnic;  // Of a card of that kind: its processor, without a root complex.
   CpSpec cp;
   HostSpec host;
   ServiceCoreSpec service_core;
@@ -137,6 +141,7 @@ struct MachineSpec {
   }
   bool has_nodes() const { return gpus_per_node != 0 && gpus_per_node < gpus; }
   bool has_network() const { return topology == Topology::cluster; }
+  bool has_smartnics() const { return card.count != 0 && card.kind == CardKind::smartnic; }
   // Server s has the GPUs from s * gpus_of_server() on.
   uint32_t gpus_of_server() const { return gpus / servers; }
   uint32_t server_of(uint32_t gpu) const { return gpu / gpus_of_server(); }

@@ -60,6 +60,13 @@ stretto_host_ops_t host_ops(HostCore& core) {
   ops.poke = [](void* context, uint64_t address, const void* data, uint64_t bytes) {
     core_of(context).poke(address, data, bytes);
   };
+  ops.move = [](void* context, uint64_t to, uint64_t from, uint64_t bytes) {
+    core_of(context).move(to, from, bytes);
+  };
+  ops.start_copy = [](void* context, uint64_t to, uint64_t from, uint64_t bytes, uint64_t signal,
+                      uint64_t value) {
+    core_of(context).start_copy(to, from, bytes, signal, value);
+  };
   ops.charge_cpu_ns = [](void* context, uint64_t nanoseconds) {
     core_of(context).charge_ns(nanoseconds);
   };

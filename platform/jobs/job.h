@@ -100,6 +100,8 @@ class Job {
   // CheckError if the machine fails: throw_status(). Called for each server in which the job has
   // GPUs, in their order; once, unless its kind spans servers (KindInfo).
   virtual void add_programs(Host& host, uint32_t server) = 0;
+  // Likewise those of the processor of the SmartNIC that serves rank `rank`.
+  virtual void add_smartnic_programs(Host&, uint32_t /*rank*/) {}
   // For a mirrored machine: how its own packets come back to it. None: no GPU can stand for all
   // (KindInfo).
   virtual std::optional<MirrorMap> mirror() const { return std::nullopt; }

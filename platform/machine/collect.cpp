@@ -183,6 +183,10 @@ void audit_wires(const MachineParts& parts, const std::vector<const Router*>& ro
                  AuditSink& audit) {
   uint64_t kept = 0;
   for (const SwitchNode* const one : parts.switches) kept += one->crossbar.bytes_kept();
+  // What crosses PCIe between GPUs and processors of SmartNICs.
+  for (const Host* const host : parts.hosts) {
+    if (host->node() != kHostNode) kept += host->bytes_from_devices() - host->bytes_to_devices();
+  }
   audit_links(routers, kept, audit);
   for (const SwitchNode* const one : parts.switches) {
     std::vector<const LinkPort*> ends;

@@ -18,7 +18,7 @@ struct MachineParts {
   std::vector<Node*> nodes;  // All, those below too.
   std::vector<const SwitchNode*> switches;
   std::vector<const Nic*> nics;  // Of one network.
-  std::vector<Host*> hosts;      // By server; none without jobs.
+  std::vector<Host*> hosts;      // By server, then processors of SmartNICs; none without jobs.
 };
 
 // Statistics, laws, digest, traffic and counters of all parts. Closes the digests: call once.

@@ -46,9 +46,10 @@ class System::State {
     for (unsigned gpu = 0; gpu < count; ++gpu)
       gpus_[gpu]->gpu.front_end.on_fault([this, gpu](const GpuFault& fault) { fail(gpu, fault); });
     if (is_sampled()) sample();
-    cards_.resize(spec_.card.count);
-    for (unsigned i = 0; i < spec_.card.count; ++i) {
-      const unsigned card = spec_.sim.reverse_elaboration ? spec_.card.count - 1 - i : i;
+    const unsigned cards = spec_.has_smartnics() ? 0 : spec_.card.count;
+    cards_.resize(cards);
+    for (unsigned i = 0; i < cards; ++i) {
+      const unsigned card = spec_.sim.reverse_elaboration ? cards - 1 - i : i;
       cards_[card] = std::make_unique<CardNode>(("card" + std::to_string(card)).c_str(), spec_,
                                                 card, request.options.impl, conductor_);
     }
@@ -182,6 +183,7 @@ class System::State {
       parts.switches.push_back(one.get());
     }
     for (const auto& host : hosts_) parts.hosts.push_back(host.get());
+    for (const auto& smartnic : smartnics_) parts.hosts.push_back(smartnic.get());
     parts.nodes = std::move(nodes);
     collect_machine(parts, accounts_of_jobs(), phases_of_jobs(), results);
     collect_use(results);
@@ -253,7 +255,22 @@ class System::State {
         host->set_trace(&timeline->page(static_cast<unsigned>(gpus_.size() + all.size())));
       all.push_back(host.get());
     }
+    make_smartnics();
+    for (const auto& smartnic : smartnics_) all.push_back(smartnic.get());
     if (all.size() > 1) group_ = std::make_unique<HostGroup>(conductor_, all);
+  }
+
+  // Processors of cards.
+  void make_smartnics() {
+    const unsigned count = spec_.has_smartnics() ? spec_.card.count : 0;
+    smartnics_.resize(count);
+    for (unsigned i = 0; i < count; ++i) {
+      const unsigned card = spec_.sim.reverse_elaboration ? count - 1 - i : i;
+      smartnics_[card] =
+          std::make_unique<Host>(("smartnic" + std::to_string(card)).c_str(), spec_.smartnic,
+                                 card_port(card, spec_.gpus, spec_.pcie), conductor_,
+                                 static_cast<uint8_t>(kCardNode + card));
+    }
   }
 
   // On the host of each server in which it has GPUs.
@@ -265,6 +282,11 @@ class System::State {
       const uint32_t server = spec_.server_of(gpu);
       if (server != last) job.add_programs(*hosts_[server], server);
       last = server;
+    }
+    const std::vector<uint32_t>& of_rank = job.request().share.gpus;
+    for (uint32_t rank = 0; rank < of_rank.size(); ++rank) {
+      if (of_rank[rank] < smartnics_.size())
+        job.add_smartnic_programs(*smartnics_[of_rank[rank]], rank);
     }
   }
 
@@ -525,9 +547,10 @@ class System::State {
   std::vector<std::unique_ptr<NicNode>> nics_;  // By server.
   std::vector<std::unique_ptr<SwitchNode>> switches_;
   std::shared_ptr<const ElfImage> firmware_;
-  std::map<uint64_t, ElfImage> code_;         // By 48-bit address: what programs have loaded.
-  std::vector<std::unique_ptr<Host>> hosts_;  // By server; none without a workload.
-  std::unique_ptr<HostGroup> group_;          // Of several.
+  std::map<uint64_t, ElfImage> code_;             // By 48-bit address: what programs have loaded.
+  std::vector<std::unique_ptr<Host>> hosts_;      // By server; none without a workload.
+  std::vector<std::unique_ptr<Host>> smartnics_;  // By card, likewise.
+  std::unique_ptr<HostGroup> group_;              // Of several.
   std::vector<std::unique_ptr<Job>> jobs_;
   std::vector<CheckReport> checks_;  // By job; of check().
   std::vector<UseWindows> use_;      // By simulated GPU.

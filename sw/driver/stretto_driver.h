@@ -70,6 +70,13 @@ typedef struct stretto_host_ops {
   // driver itself.
   uint32_t (*wait_any)(void* context, const stretto_host_word_t* words, uint32_t count,
                        uint64_t until_ns);
+  // Copies device memory to device memory by loads and stores of the calling thread, 48-bit
+  // addresses; returns when the last store is on its way. Not used by the driver itself.
+  void (*move)(void* context, uint64_t to, uint64_t from, uint64_t bytes);
+  // Has the DMA engine of the processor do that, and write `value` to the word of host memory at
+  // `signal` when its last write is on its way. Not used by the driver itself.
+  void (*start_copy)(void* context, uint64_t to, uint64_t from, uint64_t bytes, uint64_t signal,
+                     uint64_t value);
   // The calling thread computes for so long.
   void (*charge_cpu_ns)(void* context, uint64_t nanoseconds);
   uint64_t (*now_ns)(void* context);

@@ -217,6 +217,126 @@ TEST_CASE("the request ring as RTL and as model gives the same run") {
   }
 }
 
+namespace {
+
+// Messages by the software engine on PCIe; the first is 64 KiB, in 16 messages.
+constexpr const char* kMoved =
+    "min_bytes: 4096, max_bytes: 65536, factor: 16, messages: 16, total_bytes: 1048576, rounds: 2";
+
+RunResult moved(const std::string& mover, const std::string& rest = "",
+                const std::string& machine = "v100-pcie") {
+  return run(kMoved, "--mode g-drv-s --impl all=model --set gpus=2 --machine " + machine +
+                         " --set software.send_mover=" + mover + " " + rest);
+}
+constexpr const char* kSmartNic = "v100-pcie-smartnic";
+
+}  // namespace
+
+// PCIe v3 x16, 128 B a packet: 13.27 GB/s; the GPU's DMA engine comes near it.
+TEST_CASE("a CPU thread that moves the data itself is far from the line rate, by its round trips",
+          "[GD-SW-04]") {
+  const auto mmio = moved("cpu_mmio");
+  const double rate = rows(mmio)[1].rate;
+  CHECK(rate < 0.1 * 13.27);
+  // Twelve lines of 64 B a round trip: four hops of 325 ns, two ways through the switch and two through
+  // the root complex, 150 ns each, and the memory.
+  const double trip_ns = 4 * 325 + 4 * 150;
+  CHECK(rate < 12 * 64 / trip_ns);
+  CHECK(rate > 12 * 64 / (trip_ns + 400));
+  // Rates follow buffers and threads, not a figure of the machine's.
+  const auto rate_of = [](const std::string& how) { return rows(moved("cpu_mmio", how))[1].rate; };
+  CHECK(rate_of("--set host.fill_buffers=24") == Approx(2 * rate).epsilon(0.1));
+  CHECK(rate_of("--set software.send_threads=2") == Approx(2 * rate).epsilon(0.1));
+  // What a line costs on the wire keeps any number of them below the line rate: a request of 24 B and
+  // 88 B for each 64 B.
+  const double most = 15.754 * 64 / 112;
+  const auto large =
+      run("min_bytes: 1048576, max_bytes: 1048576, messages: 4, total_bytes: 4194304, "
+          "latency_bytes: 0",
+          "--mode g-drv-s --impl all=model --machine v100-pcie --set gpus=2 --set "
+          "software.send_mover=cpu_mmio --set host.fill_buffers=4096 --set pcie.read_tags=4096");
+  CHECK(rows(large)[0].rate < most);
+  CHECK(rows(large)[0].rate > 0.9 * most);
+  // What it saves is the call of the driver: with buffers enough a small message is there sooner.
+  CHECK(rows(moved("cpu_mmio", "--set host.fill_buffers=64"))[0].latency <
+        rows(moved("gpu_dma"))[0].latency);
+}
+
+TEST_CASE("the root complex costs a thread that moves data its part of the round trip",
+          "[GD-SW-04][GD-FUTURE-03]") {
+  const auto trips_ns = [](unsigned root_complex_ns) {
+    const double rate =
+        rows(moved("cpu_mmio", "--set host.root_complex_ns=" + std::to_string(root_complex_ns)))[1]
+            .rate;
+    return 12 * 64 / rate;
+  };
+  CHECK(trips_ns(1'150) - trips_ns(150) == Approx(2'000).epsilon(0.1));
+}
+
+TEST_CASE("the CPU's DMA engine replaces cudaMemcpy", "[GD-FUTURE-03]") {
+  const auto dma = moved("cpu_dma");
+  CHECK(dma.number("job.engine_bytes") == 16 * (4096 + 65536) + 2 * 2 * (4096 + 65536));
+  // Eight channels with 16 lines each: ten times a core with 12.
+  const double more = 8 * 16 / 12.0;
+  CHECK(rows(dma)[1].rate > 0.9 * more * rows(moved("cpu_mmio"))[1].rate);
+  CHECK(rows(moved("cpu_dma", "--set host.copy_engine.channels=4"))[1].rate ==
+        Approx(rows(dma)[1].rate / 2).epsilon(0.1));
+  CHECK(rows(dma)[1].rate < 15.754 * 64 / 112);
+  // Small ones: nothing of a call of the driver.
+  CHECK(rows(dma)[0].rate > rows(moved("gpu_dma"))[0].rate);
+}
+
+TEST_CASE("the same software engine runs on a SmartNIC, past no root complex", "[GD-FUTURE-01]") {
+  for (const char* mover : {"cpu_mmio", "cpu_dma"}) {
+    INFO(mover);
+    // What the root complex costs, with a core like the host's.
+    const double card = rows(moved(mover, "--set smartnic.fill_buffers=12", kSmartNic))[1].rate;
+    const double near = rows(moved(mover, "--set host.root_complex_ns=0"))[1].rate;
+    CHECK(card == Approx(near).epsilon(0.03));
+    CHECK(card > 1.1 * rows(moved(mover))[1].rate);
+  }
+  // Its cores have six fill buffers, so their threads have to be more.
+  const auto alone = moved("cpu_mmio", "", kSmartNic);
+  const auto eight = moved("cpu_mmio", "--set software.send_threads=8", kSmartNic);
+  CHECK(rows(eight)[1].rate == Approx(8 * rows(alone)[1].rate).epsilon(0.15));
+  // Each card moves what its GPU asks for, the host nothing.
+  CHECK(alone.number("statistics.smartnic0.moved_bytes") == (16 + 2) * (4096 + 65536));
+  CHECK(alone.number("statistics.smartnic1.moved_bytes") == 2 * (4096 + 65536));
+  CHECK(alone.number("statistics.host.moved_bytes") == 0);
+}
+
+TEST_CASE("gradients of loop kernels are reduced whoever moves them", "[GD-FUTURE-03][GD-SW-04]") {
+  for (const char* mover : {"cpu_mmio", "cpu_dma"}) {
+    const auto root = run_correctly(
+        std::string("graph/bert-small --mode loop-s --impl all=model --machine v100-pcie --set "
+                    "gpus=2 --set software.send_mover=") +
+        mover);
+    CHECK(root.number("check.mismatches") == 0);
+    const bool by_core = std::string(mover) == "cpu_mmio";
+    CHECK((root.number("statistics.host.moved_bytes") != 0) == by_core);
+    CHECK((root.number("statistics.host.copy_engine.moved_bytes") != 0) == !by_core);
+  }
+}
+
+TEST_CASE(
+    "runs in which processors move data are the same for any window, threads and order of "
+    "construction") {
+  const auto check = [](const char* mover, const char* rest, const char* machine) {
+    std::string digest;
+    for (const char* how : {"", "--set sim.window_ns=50", "--set sim.threads=1",
+                            "--set sim.reverse_elaboration=true"}) {
+      const auto root = moved(mover, std::string(rest) + how, machine);
+      if (digest.empty()) digest = root.text("digest");
+      INFO(mover << " " << rest << how << " on " << machine);
+      CHECK(root.text("digest") == digest);
+    }
+  };
+  check("cpu_mmio", "--set software.send_threads=3 ", "v100-pcie");
+  check("cpu_dma", "", "v100-pcie");
+  check("cpu_mmio", "--set software.send_threads=3 ", kSmartNic);
+  check("cpu_dma", "", kSmartNic);
+}
+
 TEST_CASE("what cannot be measured is said before the run") {
   const Scratch scratch;
   const auto bad = [&](const std::string& text, const std::string& rest, const std::string& says) {
@@ -233,6 +353,20 @@ TEST_CASE("what cannot be measured is said before the run") {
   bad(head + "point_to_point: {}\n", "--set gpus=1", "needs 2 GPUs");
   bad(head + "point_to_point: {}\n", "--set sim.mirror=true", "sim.mirror");
   bad(head + "point_to_point: {}\n", "--mode g-drv-h", "no card");
+  const std::string mover = "--set software.send_mover=";
+  bad(head + "point_to_point: {}\n", mover + "cpu_mmio", "need a switch");
+  bad(head + "point_to_point: {}\n", mover + "cpu_mmio --machine v100-pcie --mode memcpy",
+      "software engine, which mode g-drv-s has");
+  const std::string engine = "machine: v100-pcie\nmodes: [g-drv-s, g-drv-h]\n";
+  bad(engine + "point_to_point: {}\n", mover + "mmio", "cpu_mmio");
+  bad(engine + "point_to_point: {}\n", "--set software.send_threads=2", "send_mover=cpu_mmio");
+  bad(engine + "point_to_point: {}\n", "--machine v100-pcie-smartnic", "send_mover=cpu_mmio");
+  bad(engine + "point_to_point: {}\n", "--machine v100-pcie-smartnic --mode g-drv-h",
+      "card.kind=engine");
+  bad(engine + "point_to_point: {}\n",
+      mover + "cpu_dma --machine v100-pcie-smartnic --set card.count=1", "no card for each");
+  bad(engine + "point_to_point: {}\n",
+      mover + "cpu_mmio --set software.send_threads=30 --set host.cores=16", "host.cores (16)");
   bad(head + "point_to_point: {}\nsub_layer: {m: 1, n: 1, k: 1}\n", "", "not several");
 }
 

@@ -9,6 +9,7 @@
 #include "platform/base/installation.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/operands.h"
+#include "platform/jobs/send_mover.h"
 #include "platform/jobs/workload.h"
 #include "platform/kinds/graph/graph_job.h"
 #include "platform/kinds/graph/graph_parameters.h"
@@ -76,6 +77,9 @@ std::map<std::string, uint64_t> GraphKind::shape() const {
 void GraphKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
   const std::string who = request.subject();
+  check_send_mover(request, graph_mode_name(GRAPH_LOOP_S));
+  if (spec.software.send_threads != 1)
+    throw UserError(who + ": software.send_threads are of workloads of kind point_to_point");
   const bool is_user_graph = is_graph_name(request.workload);
   const std::string file = stem_of(*this) + ".json";
   const std::string planned = is_user_graph ? request.workload : file;

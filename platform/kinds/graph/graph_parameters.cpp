@@ -9,6 +9,7 @@
 #include "platform/base/installation.h"
 #include "platform/config/library_machine.h"
 #include "platform/jobs/operands.h"
+#include "platform/jobs/send_mover.h"
 
 namespace stretto {
 
@@ -68,6 +69,7 @@ graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& reques
   p.arena_bytes = plan.arena_bytes;
   p.gradient_bytes = plan.gradient_bytes;
   p.clock_mhz = spec.gpu.clock_mhz;
+  p.mover = send_mover(spec);
   p.job = host_job(request);
   p.client = client_options(request, rank);
   if (p.mode == GRAPH_KITSUNE) {

@@ -11,6 +11,7 @@
 #include "platform/config/peaks.h"
 #include "platform/jobs/contents.h"
 #include "platform/jobs/operands.h"
+#include "platform/jobs/send_mover.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
 
@@ -54,6 +55,9 @@ p2p_parameters_t parameters_of(const PointToPointKind& what, const JobRequest& r
   }
   p.rounds = what.rounds;
   p.latency_bytes = what.latency_bytes;
+  p.mover = send_mover(spec);
+  p.workers = software.send_threads > 1 ? software.send_threads : 0;
+  p.on_smartnic = spec.has_smartnics();
   p.contiguous = what.contiguous;
   p.buffer_bytes = std::min(kMaxBuffer, std::max(what.max_bytes, what.total_bytes));
   p.clock_mhz = spec.gpu.clock_mhz;
@@ -119,7 +123,8 @@ class PointToPoint final : public Job {
         });
         results_[rank] = result;
       });
-      if (parameters_[rank].engine == P2P_G_DRV_S) add_engine(host, rank);
+      if (parameters_[rank].engine == P2P_G_DRV_S && !parameters_[rank].on_smartnic)
+        add_engine(host, rank);
       if (parameters_[rank].engine == P2P_G_DRV_H) add_card_watch(host, rank);
     }
     if (parameters_[0].engine != P2P_C_DRV) return;
@@ -127,6 +132,17 @@ class PointToPoint final : public Job {
     add_thread(host, "callback", p2p_callback_thread, second_client(parameters_[1]),
                spec_.software.callback_beside_polling ? "polling" : "");
     add_thread(host, "observer", p2p_observer_thread, parameters_[0]);
+  }
+
+  void add_smartnic_programs(Host& smartnic, uint32_t rank) override {
+    if (rank >= kRanks || parameters_[rank].engine != P2P_G_DRV_S) return;
+    Job::add_thread(smartnic, "engine" + std::to_string(rank), [this, rank](HostCore& core) {
+      const p2p_parameters_t p = second_client(parameters_[rank]);
+      run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
+        return p2p_smartnic_engine(&p, ops, &engines_[rank], error);
+      });
+    });
+    add_workers(smartnic, rank);
   }
 
   CheckReport check() const override {
@@ -138,6 +154,8 @@ class PointToPoint final : public Job {
   void audit(uint32_t rank, AuditSink& sink) const override {
     for (uint32_t i = 0; rank == 0 && i < parameters_[0].sizes; ++i)
       audit_rate(request_.spec, rate_gb_s(i), sink);
+    if (parameters_[rank].engine == P2P_G_DRV_S)
+      sink.equal("bytes that requests asked for = moved", asked_of(rank), engines_[rank].bytes);
   }
 
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
@@ -171,6 +189,26 @@ class PointToPoint final : public Job {
         return p2p_send_engine(&p, shared_.get(), ops, &engines_[rank], error);
       });
     });
+    add_workers(host, rank);
+  }
+  void add_workers(Host& processor, uint32_t rank) {
+    for (uint32_t worker = 0; worker < parameters_[rank].workers; ++worker) {
+      const std::string name = "mover" + std::to_string(rank) + "_" + std::to_string(worker);
+      Job::add_thread(processor, name.c_str(), [this, rank, worker](HostCore& core) {
+        const stretto_host_ops_t ops = host_ops(core);
+        p2p_worker(&parameters_[rank], &ops, worker);
+      });
+    }
+  }
+
+  // Of all requests of a rank's kernels, in bytes.
+  uint64_t asked_of(uint32_t rank) const {
+    const p2p_parameters_t& p = parameters_[rank];
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < p.sizes; ++i)
+      bytes += p.bytes[i] *
+               ((rank == 0 ? p.messages[i] : 0) + (p.bytes[i] <= p.latency_bytes ? p.rounds : 0));
+    return bytes;
   }
 
   // Which KiB of the destination of `rank` the other one has sent.
@@ -290,6 +328,7 @@ json::object PointToPoint::details() const {
   if (p.engine == P2P_G_DRV_S) {
     object["engine_sends"] = engines_[0].sends + engines_[1].sends;
     object["engine_copies"] = engines_[0].copies + engines_[1].copies;
+    object["engine_bytes"] = engines_[0].bytes + engines_[1].bytes;
   }
   return object;
 }
@@ -339,23 +378,45 @@ std::map<std::string, uint64_t> PointToPointKind::shape() const {
           {"rounds", rounds}};
 }
 
+// Cards of the kind that the mode needs, for both GPUs.
+static void check_cards(const JobRequest& request, p2p_engine_t engine) {
+  const MachineSpec& spec = request.spec;
+  const std::string who = request.subject();
+  const uint32_t last = std::max(request.share.gpus[0], request.share.gpus[1]);
+  if (spec.card.count <= last)
+    throw UserError(who + ": the machine has no card for each of 2 GPUs (card.count is " +
+                    std::to_string(spec.card.count) + "; machines v100-pcie-fpga and " +
+                    "v100-pcie-smartnic have them)");
+  if (engine == P2P_G_DRV_H && spec.has_smartnics())
+    throw UserError(who + ": mode g-drv-h needs card.kind=engine; SmartNICs run the software " +
+                    "engine of mode g-drv-s");
+  if (engine == P2P_G_DRV_S && spec.software.send_mover == SendMover::gpu_dma)
+    throw UserError(who +
+                    ": a software engine on a SmartNIC needs software.send_mover=cpu_mmio or " +
+                    "cpu_dma: the driver of the GPU's DMA engine is on the host");
+}
+
 void PointToPointKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
   const std::string who = request.subject();
+  check_send_mover(request, p2p_engine_name(P2P_G_DRV_S));
   p2p_parameters_t p = parameters_of(*this, request, 0);
   p2p_plan_t plan;
   (void)p2p_plan(&p, &plan);
   check_memory(request, plan.memory, P2P_MODULE_BYTES + kSecondClientBytes,
                "point_to_point.max_bytes or total_bytes");
-  if (p.engine == P2P_G_DRV_H && spec.card.count < kRanks)
-    throw UserError(who + ": the machine has no card for each of 2 GPUs (card.count is " +
-                    std::to_string(spec.card.count) + "; machine v100-pcie-fpga has them)");
+  if (p.workers != 0 && p.mover != SEND_MOVER_CPU_MMIO)
+    throw UserError(who + ": software.send_threads (" + std::to_string(spec.software.send_threads) +
+                    ") are of software.send_mover=cpu_mmio");
+  if (p.engine == P2P_G_DRV_H || (p.engine == P2P_G_DRV_S && p.on_smartnic))
+    check_cards(request, p.engine);
   check_kernels("send", {"send_stream", "ping_pong", "stamp"});
 }
 
 std::vector<std::string> PointToPointKind::claims(const JobRequest& request) const {
   if (engine_of(request.mode) == P2P_G_DRV_D) return {kRequestRing};
-  if (engine_of(request.mode) == P2P_G_DRV_H) return {"its card"};
+  const bool engines = engine_of(request.mode) == P2P_G_DRV_S && request.spec.has_smartnics();
+  if (engine_of(request.mode) == P2P_G_DRV_H || engines) return {"its card"};
   return {};
 }
 

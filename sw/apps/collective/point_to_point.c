@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sw/apps/collective/point_to_point_internal.h"
+#include "sw/include/formats/card.h"
 #include "sw/include/formats/machine_types.h"
 #include "sw/include/formats/send_request.h"
 #include "sw/kernels/kernel_arguments.h"
@@ -57,8 +58,11 @@ uint64_t p2p_event(const p2p_parameters_t* p, uint64_t message) {
 
 uint64_t p2p_mutex(const p2p_parameters_t* p) { return 1 + (uint64_t)p->job.number; }
 
-static uint64_t host_ring(const p2p_parameters_t* p) {
-  return p2p_host_word(p, 0) + 0x10000 + p->rank * 0x1000ull;
+// Of a SmartNIC as the send window of a card: where the GPU may map what is not memory of a GPU.
+uint64_t p2p_engine_memory(const p2p_parameters_t* p) {
+  if (!p->on_smartnic) return p2p_host_word(p, 0) + 0x10000 + p->rank * 0x1000ull;
+  return ((uint64_t)(STRETTO_NODE_CARD + p->client.gpu) << STRETTO_NODE_SHIFT) +
+         STRETTO_SEND_APERTURE;
 }
 
 // GPU of the other rank.
@@ -98,18 +102,32 @@ static stretto_status_t load_kernels(p2p_rank_t* g) {
 
 static uint64_t replica_of(const p2p_rank_t* g) { return g->words + P2P_REPLICA; }
 
+static uint64_t stop_word(const p2p_parameters_t* p) {
+  return p->on_smartnic ? p2p_engine_memory(p) + P2P_SMARTNIC_STOP
+                        : p2p_host_word(p, P2P_WORD_STOP + p->rank);
+}
+
 static void set_up_engine(p2p_rank_t* g) {
   send_engine_setup_t* setup = &g->shared->engine[g->p->rank];
   setup->ring = g->window;
+  setup->signals = g->window + SEND_ENGINE_RING_BYTES;
+  setup->workers = g->p->workers;
+  setup->jobs = g->window + P2P_ENGINE_JOBS;
   setup->found_ns = g->shared->found_ns[g->p->rank];
+  setup->mover = g->p->mover;
   setup->account = P2P_ACCOUNT_PUT;
-  setup->stop = p2p_host_word(g->p, P2P_WORD_STOP + g->p->rank);
+  setup->stop = stop_word(g->p);
   setup->replica = replica_of(g);
   setup->sc = g->words + P2P_SC;
   setup->rc[CONNECTION] = at_peer(g, g->words + P2P_RC);
   setup->buffer[SOURCE_ID] = (send_engine_buffer_t){g->source, g->p->buffer_bytes, P2P_UNIT_SHIFT};
   setup->buffer[PEER_ID] =
       (send_engine_buffer_t){at_peer(g, g->destination), g->p->buffer_bytes, P2P_UNIT_SHIFT};
+  g->engine_is_set_up = 1;
+  if (!g->p->on_smartnic) return;
+  const uint64_t ready = 1;
+  g->ops->write(g->ops->context, g->window + P2P_SMARTNIC_SETUP, setup, sizeof *setup);
+  g->ops->write(g->ops->context, g->window + P2P_SMARTNIC_READY, &ready, 8);
 }
 
 static stretto_status_t set_up_card(p2p_rank_t* g) {
@@ -149,7 +167,7 @@ static stretto_status_t set_up_ring(p2p_rank_t* g) {
       return api->ring_import(g->client, g->stream, PEER_ID, &g->shared->exported[1 - p->rank]);
     case P2P_G_DRV_H: return set_up_card(g);
     case P2P_G_DRV_S:
-      g->window = host_ring(p);
+      g->window = p2p_engine_memory(p);
       set_up_engine(g);
       return api->remote_map(g->client, g->stream, g->window, SEND_ENGINE_RING_BYTES, g->window, 0);
     default: return STRETTO_OK;
@@ -414,8 +432,15 @@ static void stop_threads(p2p_rank_t* g) {
     ops->store(ops->context, p2p_event(g->p, g->shared->messages), RANKS_FAILED);
   }
   if (g->p->engine == P2P_G_DRV_H && g->card.ops != NULL) stretto_card_stop_waiting(&g->card);
-  if (g->p->engine == P2P_G_DRV_S)
-    ops->store(ops->context, p2p_host_word(g->p, P2P_WORD_STOP + g->p->rank), 1);
+  if (g->p->engine != P2P_G_DRV_S) return;
+  const uint64_t stop = 1, failed = RANKS_FAILED;
+  if (!g->p->on_smartnic) {
+    ops->store(ops->context, stop_word(g->p), stop);
+    return;
+  }
+  ops->write(ops->context, stop_word(g->p), &stop, 8);
+  if (!g->engine_is_set_up)
+    ops->write(ops->context, p2p_engine_memory(g->p) + P2P_SMARTNIC_READY, &failed, 8);
 }
 
 stretto_status_t p2p_rank(const p2p_parameters_t* parameters, p2p_shared_t* shared,

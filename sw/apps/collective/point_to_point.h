@@ -9,7 +9,7 @@
 //   c-async   the CPU in advance (GD-CASYNC): the same packets, bound by semaphores between streams
 //             and GPUs
 //   g-drv-s   a kernel, by send requests into a ring in host memory; a CPU thread a GPU drains it and
-//             copies (GD-SW)
+//             copies, by the GPU's DMA engine or by itself (GD-SW)
 //   g-drv-h   a kernel, by send requests to a card behind PCIe (GD-HW)
 //   g-drv-d   a kernel, by send requests to the ring on the die (GD-DMA)
 //
@@ -18,10 +18,10 @@
 // (c-drv: of single messages, from the end of the producer to the begin of the dependent kernel).
 // c-async and memcpy have the same rate, and memcpy has no latency: nobody is told.
 //
-// Threads: one a rank; g-drv-s two more (engines); g-drv-h two more, which watch the cards; c-drv
-// three more: polling thread, callback thread, and an observer that watches the event of each
-// message alone (a dedicated busy-waiting thread), so that the parts of the overhead can be told
-// apart.
+// Threads: one a rank; g-drv-s two more (engines, on the host or on SmartNICs) and their workers;
+// g-drv-h two more, which watch the cards; c-drv three more: polling thread, callback thread, and an
+// observer that watches the event of each message alone (a dedicated busy-waiting thread), so that
+// the parts of the overhead can be told apart.
 #ifndef STRETTO_SW_APPS_COLLECTIVE_POINT_TO_POINT_H_
 #define STRETTO_SW_APPS_COLLECTIVE_POINT_TO_POINT_H_
 
@@ -63,6 +63,9 @@ typedef struct p2p_parameters {
   uint32_t messages[P2P_MAX_SIZES];  // Of the rate.
   uint32_t rounds;                   // Of the latency,
   uint64_t latency_bytes;            // which is measured up to this size (c-drv: always).
+  send_mover_t mover;                // Of g-drv-s,
+  uint32_t workers;                  // and who moves for it, 0 = nobody else,
+  int on_smartnic;                   // whose engine runs there.
   int contiguous;                    // Messages of a rate lie side by side, else with gaps.
   uint64_t buffer_bytes;  // Of source and destination each; holds the messages in flight.
   uint32_t clock_mhz;     // Of the GPU, in which kernels note times.
@@ -115,6 +118,12 @@ stretto_status_t p2p_rank(const p2p_parameters_t* parameters, p2p_shared_t* shar
 stretto_status_t p2p_send_engine(const p2p_parameters_t* parameters, p2p_shared_t* shared,
                                  const stretto_host_ops_t* ops, send_engine_counts_t* counts,
                                  char* error);
+// The same on the processor of the SmartNIC that serves the rank's GPU, which `ops` are of.
+stretto_status_t p2p_smartnic_engine(const p2p_parameters_t* parameters,
+                                     const stretto_host_ops_t* ops, send_engine_counts_t* counts,
+                                     char* error);
+// Worker `worker` of the engine of the rank, wherever that runs.
+void p2p_worker(const p2p_parameters_t* parameters, const stretto_host_ops_t* ops, uint32_t worker);
 void p2p_polling_thread(const p2p_parameters_t* parameters, p2p_shared_t* shared,
                         const stretto_host_ops_t* ops);
 void p2p_callback_thread(const p2p_parameters_t* parameters, p2p_shared_t* shared,

@@ -30,6 +30,13 @@
 #define P2P_WORD_EVENTS \
   4096u  // c-drv: one an event, the number of the message whose data are there.
 
+// Memory of the software engine, behind its ring and signals: jobs of its workers. Of one on a
+// SmartNIC, whether it may end, whether its setup is there, and that.
+#define P2P_SMARTNIC_STOP 0xA00u
+#define P2P_SMARTNIC_READY 0xA08u
+#define P2P_ENGINE_JOBS 0xC00u
+#define P2P_SMARTNIC_SETUP 0x1000u
+
 // One message of c-drv, by the clock of the machine.
 typedef struct p2p_times {
   uint64_t triggered;  // Observer.
@@ -64,12 +71,15 @@ typedef struct p2p_rank {
   stretto_kernel_t send_stream, receive_stream, ping_pong, stamp;
   uint64_t source, destination, words;
   uint64_t window;
+  int engine_is_set_up;
   stretto_card_t card;
   uint64_t sent, received;
 } p2p_rank_t;
 
 ranks_t p2p_ranks(const p2p_parameters_t* parameters, const stretto_host_ops_t* ops);
 uint64_t p2p_host_word(const p2p_parameters_t* parameters, uint32_t index);
+// Where the software engine of the rank has its ring.
+uint64_t p2p_engine_memory(const p2p_parameters_t* parameters);
 // The event of a message; each next one takes another place among the outstanding ones.
 uint64_t p2p_event(const p2p_parameters_t* parameters, uint64_t message);
 // The number of the mutex of all threads.

@@ -18,6 +18,36 @@ stretto_status_t p2p_send_engine(const p2p_parameters_t* parameters, p2p_shared_
   return status;
 }
 
+stretto_status_t p2p_smartnic_engine(const p2p_parameters_t* parameters,
+                                     const stretto_host_ops_t* ops, send_engine_counts_t* counts,
+                                     char* error) {
+  const uint64_t memory = p2p_engine_memory(parameters);
+  const uint64_t ready =
+      ops->wait(ops->context, memory + P2P_SMARTNIC_READY, STRETTO_WAIT_AT_LEAST, 1);
+  if (ready == RANKS_FAILED) return STRETTO_OK;
+  send_engine_setup_t setup;
+  ops->read(ops->context, memory + P2P_SMARTNIC_SETUP, &setup, sizeof setup);
+  stretto_client_t* client = stretto_client_create(&parameters->client, ops);
+  if (client == NULL) return STRETTO_ERROR_ARGUMENT;
+  const stretto_status_t status = send_engine_run(&setup, client, counts, error);
+  if (status != STRETTO_OK) {
+    const ranks_t ranks = p2p_ranks(parameters, ops);
+    const uint64_t failed = RANKS_FAILED;
+    ops->write(ops->context, ranks_word(&ranks, ranks.rank), &failed, 8);
+  }
+  stretto_client_destroy(client);
+  return status;
+}
+
+void p2p_worker(const p2p_parameters_t* parameters, const stretto_host_ops_t* ops,
+                uint32_t worker) {
+  const uint64_t memory = p2p_engine_memory(parameters);
+  send_engine_setup_t setup = {.workers = parameters->workers,
+                               .signals = memory + SEND_ENGINE_RING_BYTES,
+                               .jobs = memory + P2P_ENGINE_JOBS};
+  send_engine_worker(&setup, worker, ops);
+}
+
 // A framework's threads (GD-CDRV-01..05)
 
 // One round asks for every outstanding event with the mutex held; then those that were found are

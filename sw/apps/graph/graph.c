@@ -22,6 +22,7 @@
 // Words of host memory.
 #define WORD_STOP 64u
 #define RINGS_AT 0x40000u
+#define SIGNALS_AT 0x60000u
 #define STAMPS_AT_HOST 0x100000u
 #define STAMPS_OF_RANK 0x10000u
 
@@ -112,8 +113,10 @@ static stretto_status_t set_up_engine(program_t* g) {
   const graph_parameters_t* p = g->p;
   const uint32_t right = (p->rank + 1) % p->ranks;
   send_engine_setup_t* setup = &g->shared->engine[p->rank];
+  setup->mover = p->mover;
   setup->account = GRAPH_ACCOUNT_COMM;
   setup->ring = host_ring(p);
+  setup->signals = host_word(p, 0) + SIGNALS_AT + (uint64_t)p->rank * SEND_ENGINE_SIGNAL_BYTES;
   setup->stop = host_word(p, WORD_STOP + p->rank);
   setup->replica = g->plan.words + REPLICA_AT;
   setup->sc = g->plan.words + SC_AT;

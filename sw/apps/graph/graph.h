@@ -62,6 +62,7 @@ typedef struct graph_parameters {
   uint64_t arena_bytes;
   uint64_t gradient_bytes;
   uint32_t clock_mhz;
+  send_mover_t mover;  // loop-s.
   host_job_t job;
   stretto_client_options_t client;
   const void* elf;  // Not launched: the loop kernel's.

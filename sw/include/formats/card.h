@@ -8,7 +8,7 @@
 
 // Card i, which serves GPU i, is node 0x80 + i. It has apertures and no memory: the registers of
 // its request ring (request_ring.yaml) at STRETTO_DOORBELL_APERTURE, its own (card.yaml) here, the
-// send window where GPUs have theirs.
+// send window where GPUs have theirs. Where cards are SmartNICs the node is their memory.
 #define STRETTO_NODE_CARD 0x80
 #define STRETTO_CARD_REGISTERS 0xFF00010000
 
