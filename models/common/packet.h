@@ -69,6 +69,13 @@ class PacketPort {
   virtual void send(Packet&& packet) = 0;
 };
 
+// The order in which a receiver takes packets, for heaps: time, then sender, then what the sender counts.
+inline bool arrives_later(const Packet& a, const Packet& b) {
+  if (a.arrival != b.arrival) return a.arrival > b.arrival;
+  if (a.source != b.source) return a.source > b.source;
+  return a.sequence > b.sequence;
+}
+
 }  // namespace stretto
 
 #endif  // STRETTO_MODELS_COMMON_PACKET_H_

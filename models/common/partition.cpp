@@ -14,14 +14,6 @@
 namespace stretto {
 namespace {
 
-bool later(const Packet& a, const Packet& b) {
-  if (a.arrival != b.arrival) return a.arrival > b.arrival;
-  if (a.source != b.source) return a.source > b.source;
-  return a.sequence > b.sequence;
-}
-
-Time systemc_now() { return sc_core::sc_time_stamp().value(); }
-
 std::string in_nanoseconds(Time time) { return std::to_string(time / kNanosecond) + " ns"; }
 
 }  // namespace
@@ -190,12 +182,12 @@ void Partition::accept(Packet&& packet) {
   }
   queue_.schedule(packet.arrival, inbox_);
   arriving_.push_back(std::move(packet));
-  std::push_heap(arriving_.begin(), arriving_.end(), later);
+  std::push_heap(arriving_.begin(), arriving_.end(), arrives_later);
 }
 
 void Partition::Inbox::on_event(uint64_t) {
   std::vector<Packet>& heap = owner_.arriving_;
-  std::pop_heap(heap.begin(), heap.end(), later);
+  std::pop_heap(heap.begin(), heap.end(), arrives_later);
   Packet packet = std::move(heap.back());
   heap.pop_back();
   assert(packet.arrival == owner_.queue_.now());

@@ -72,6 +72,8 @@ inline StrettoExtension* extension_of(tlm::tlm_generic_payload& payload) {
   return payload.get_extension<StrettoExtension>();
 }
 
+inline Time systemc_now() { return sc_core::sc_time_stamp().value(); }
+
 inline sc_core::sc_time delay_of(Time femtoseconds) {
   return sc_core::sc_time::from_value(femtoseconds);
 }

@@ -40,7 +40,7 @@ CopyEngine::CopyEngine(sc_core::sc_module_name name, Host& host, const CopyEngin
 CopyEngine::~CopyEngine() = default;
 
 void CopyEngine::submit(Descriptor&& descriptor) {
-  const Time now = sc_core::sc_time_stamp().value();
+  const Time now = systemc_now();
   descriptor.ready = now + spec_.start_ns * kNanosecond;
   const auto behind = std::upper_bound(
       waiting_.begin(), waiting_.end(), descriptor, [](const Descriptor& a, const Descriptor& b) {
@@ -52,7 +52,7 @@ void CopyEngine::submit(Descriptor&& descriptor) {
 }
 
 void CopyEngine::step() {
-  const Time now = sc_core::sc_time_stamp().value();
+  const Time now = systemc_now();
   for (Channel& channel : channels_) {
     if (!channel.busy || !channel.mover->is_idle()) continue;
     channel.busy = false;

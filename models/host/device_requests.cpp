@@ -28,7 +28,7 @@ void Host::complete(Link& link, Packet&& packet) {
   answer->completion = true;
   answer->address =
       uint64_t{answer->origin} << STRETTO_NODE_SHIFT | (answer->address & STRETTO_OFFSET_MASK);
-  const Time since = sc_core::sc_time_stamp().value() + spec_.read_ns * kNanosecond;
+  const Time since = systemc_now() + spec_.read_ns * kNanosecond;
   wait_turn(link, {since, Link::kAnswer, nullptr, std::move(answer)});
 }
 
@@ -62,13 +62,13 @@ void Host::serve_atomic(Link& link, Packet&& packet) {
   complete(link, std::move(packet));
 }
 
-void Host::return_credit(Link& link, const Packet& packet) {
+void Host::return_credit(Link& link, const Packet& packet, uint64_t bytes) {
   if (++link.credit_returns == link.port.link.fault_lose_credit) return;
   Packet credit;
   credit.source = node_;
   credit.destination = packet.source;
   credit.link = link.port.peer_port;
-  credit.credit_bytes = static_cast<uint32_t>(packet.data.size());
+  credit.credit_bytes = static_cast<uint32_t>(bytes);
   credit.arrival = packet.arrival + link.port.link.latency_ns * kNanosecond;
   conductor_.post(std::move(credit));
 }

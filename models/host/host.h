@@ -357,7 +357,7 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   void serve_atomic(Link& link, Packet&& packet);
   void perform(Link& link, Packet& packet);
   void complete(Link& link, Packet&& packet);
-  void return_credit(Link& link, const Packet& packet);
+  void return_credit(Link& link, const Packet& packet, uint64_t bytes);
   void answered(Link& link, Packet& packet);
   void receive(Packet&& packet);
   void changed(uint64_t offset, uint64_t bytes);
