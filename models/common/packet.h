@@ -25,9 +25,9 @@ struct Packet {
   uint64_t sequence = 0;      // Of (source, destination), gapless.
   uint32_t credit_bytes = 0;  // Nonzero: a credit return, and nothing else below is valid.
 
-  Operation operation = Operation::
-      write;  // write, update; read: a request without data, or with `completion` its answer;
-              // atomic: a request with its operands, or the answer with the value that was there.
+  // write, update; read: a request without data, or with `completion` its answer; atomic: a request
+  // with its operands, or the answer with the value that was there.
+  Operation operation = Operation::write;
   bool completion = false;
   bool failed = false;  // A completion without data: there is nothing to read.
   uint32_t tag = 0;     // Of what is answered, the requester's own.
@@ -44,9 +44,8 @@ struct Packet {
   uint32_t row_bytes = 0;
   uint64_t pitch = 0;
   uint64_t flow = 0;  // Of the timeline (TraceDetail); changes nothing.
-  std::vector<uint8_t>
-      data;  // rows * row_bytes, dense; of a compare and swap twice row_bytes: what
-             // is compared, what is stored.
+  // rows * row_bytes, dense; of a compare and swap twice row_bytes: what is compared, what is stored.
+  std::vector<uint8_t> data;
 
   bool is_read_request() const { return operation == Operation::read && !completion; }
   bool is_atomic_request() const { return operation == Operation::atomic && !completion; }
@@ -69,7 +68,8 @@ class PacketPort {
   virtual void send(Packet&& packet) = 0;
 };
 
-// The order in which a receiver takes packets, for heaps: time, then sender, then what the sender counts.
+// The order in which a receiver takes packets, for heaps: time, then sender, then what the sender
+// counts.
 inline bool arrives_later(const Packet& a, const Packet& b) {
   if (a.arrival != b.arrival) return a.arrival > b.arrival;
   if (a.source != b.source) return a.source > b.source;

@@ -155,7 +155,8 @@ class Partition final : public sc_core::sc_module, public PacketPort {
 class HostSide {
  public:
   virtual ~HostSide() = default;
-  // A packet for node 0xFF, or another one that is no partition's; packet.arrival >= sc_time_stamp(). It is due at its arrival, not now.
+  // A packet for node 0xFF, or another one that is no partition's; packet.arrival >= sc_time_stamp().
+  // It is due at its arrival, not now.
   virtual void deliver(Packet&& packet) = 0;
   virtual uint64_t progress() const = 0;
   virtual std::vector<std::string> waiting_on() const = 0;

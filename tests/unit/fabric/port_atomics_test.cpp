@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models/fabric/switch.h"
+#include "tests/support/atomic_rows.h"
 #include "tests/support/seeded_rng.h"
 #include "tests/unit/common/in_child.h"
 #include "tests/unit/fabric/link_bench.h"
@@ -24,6 +25,8 @@ namespace {
 using test::address_in;
 using test::Completer;
 using test::Gpu;
+using test::kAtomicRows;
+using test::kAtomicWas;
 using test::pattern;
 using test::Requester;
 using test::Rng;
@@ -113,35 +116,20 @@ constexpr Time kCompleter = 100 * kNanosecond;
 constexpr auto kOk = tlm::TLM_OK_RESPONSE;
 
 TEST_CASE("atomics bring back what was there and leave what they say, in their bytes alone") {
-  constexpr uint64_t kWas = 0x1111'2222'FFFF'FFF0;
-  const struct {
-    AtomicOp op;
-    unsigned bytes;
-    uint64_t operand, compare, found, left;
-  } rows[] = {
-      {AtomicOp::add, 8, 0x20, 0, kWas, 0x1111'2223'0000'0010},
-      {AtomicOp::add, 4, 0x20, 0, 0xFFFF'FFF0, 0x1111'2222'0000'0010},
-      {AtomicOp::swap, 8, 7, 0, kWas, 7},
-      {AtomicOp::swap, 4, 7, 0, 0xFFFF'FFF0, 0x1111'2222'0000'0007},
-      {AtomicOp::compare_swap, 8, 7, kWas, kWas, 7},
-      {AtomicOp::compare_swap, 8, 7, 0xFFFF'FFF0, kWas, kWas},
-      {AtomicOp::compare_swap, 4, 7, 0xFFFF'FFF0, 0xFFFF'FFF0, 0x1111'2222'0000'0007},
-      {AtomicOp::compare_swap, 4, 7, 0xFFFF'FFF1, 0xFFFF'FFF0, kWas},
-  };
   Bench bench;
   Requester& requester = bench.gpu[0]->first;
   std::vector<std::unique_ptr<Atomic>> atomics;
-  for (const auto& row : rows) {
+  for (const auto& row : kAtomicRows) {
     const uint64_t offset = 0x1000 + 8 * atomics.size();
-    bench.set(1, offset, kWas);
+    bench.set(1, offset, kAtomicWas);
     atomics.push_back(std::make_unique<Atomic>(row.op, row.operand, row.bytes, row.compare));
     atomics.back()->send(requester, address_in(1, offset));
   }
   bench.run();
   for (size_t i = 0; i < atomics.size(); ++i) {
     INFO("row " << i);
-    CHECK(atomics[i]->value() == rows[i].found);
-    CHECK(bench.word(1, 0x1000 + 8 * i) == rows[i].left);
+    CHECK(atomics[i]->value() == kAtomicRows[i].found);
+    CHECK(bench.word(1, 0x1000 + 8 * i) == kAtomicRows[i].left);
   }
   CHECK(requester.status == std::vector<tlm::tlm_response_status>(atomics.size(), kOk));
   CHECK(bench.gpu[1]->completer.log.size() == atomics.size());

@@ -13,12 +13,15 @@
 
 #include "models/fabric/switch.h"
 #include "models/host/host.h"
+#include "tests/support/atomic_rows.h"
 #include "tests/unit/fabric/link_bench.h"
 
 namespace stretto {
 namespace {
 
 using test::Gpu;
+using test::kAtomicRows;
+using test::kAtomicWas;
 
 constexpr uint64_t kHostBase = uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT;
 constexpr uint64_t kWord = kHostBase + 0x4000;
@@ -104,33 +107,18 @@ uint64_t value_of(const std::vector<uint8_t>& data) {
 }
 
 TEST_CASE("host memory executes FetchAdd, Swap and CAS on 4 and 8 bytes") {
-  constexpr uint64_t kWas = 0x1111'2222'FFFF'FFF0;
-  const struct {
-    AtomicOp op;
-    unsigned bytes;
-    uint64_t operand, compare, found, left;
-  } rows[] = {
-      {AtomicOp::add, 8, 0x20, 0, kWas, 0x1111'2223'0000'0010},
-      {AtomicOp::add, 4, 0x20, 0, 0xFFFF'FFF0, 0x1111'2222'0000'0010},
-      {AtomicOp::swap, 8, 7, 0, kWas, 7},
-      {AtomicOp::swap, 4, 7, 0, 0xFFFF'FFF0, 0x1111'2222'0000'0007},
-      {AtomicOp::compare_swap, 8, 7, kWas, kWas, 7},
-      {AtomicOp::compare_swap, 8, 7, 0xFFFF'FFF0, kWas, kWas},
-      {AtomicOp::compare_swap, 4, 7, 0xFFFF'FFF0, 0xFFFF'FFF0, 0x1111'2222'0000'0007},
-      {AtomicOp::compare_swap, 4, 7, 0xFFFF'FFF1, 0xFFFF'FFF0, kWas},
-  };
   Bench bench;
   std::vector<std::vector<uint8_t>> data;
-  for (const auto& row : rows) data.push_back(bytes_of(row.operand, row.bytes));
+  for (const auto& row : kAtomicRows) data.push_back(bytes_of(row.operand, row.bytes));
   for (size_t i = 0; i < data.size(); ++i) {
-    bench.set(kWas, kWord + 8 * i);
-    bench.send(0, rows[i].op, kWord + 8 * i, data[i], 0, rows[i].compare);
+    bench.set(kAtomicWas, kWord + 8 * i);
+    bench.send(0, kAtomicRows[i].op, kWord + 8 * i, data[i], 0, kAtomicRows[i].compare);
   }
   bench.run();
   for (size_t i = 0; i < data.size(); ++i) {
     INFO("row " << i);
-    CHECK(value_of(data[i]) == rows[i].found);
-    CHECK(bench.word(kWord + 8 * i) == rows[i].left);
+    CHECK(value_of(data[i]) == kAtomicRows[i].found);
+    CHECK(bench.word(kWord + 8 * i) == kAtomicRows[i].left);
   }
   CHECK(bench.violated().empty());
 }
