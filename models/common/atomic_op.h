@@ -32,6 +32,12 @@ inline uint64_t apply_atomic_op(AtomicOp op, unsigned bytes, uint64_t old_value,
   return operand;
 }
 
+// REQUIRES: is_link_atomic(op).
+inline const char* link_atomic_name(AtomicOp op) {
+  if (op == AtomicOp::compare_swap) return "compare-and-swap";
+  return op == AtomicOp::swap ? "swap" : "fetch-and-add";
+}
+
 }  // namespace stretto
 
 #endif  // STRETTO_MODELS_COMMON_ATOMIC_OP_H_

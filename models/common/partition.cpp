@@ -435,8 +435,12 @@ bool Conductor::beyond_limit(Time without_progress) {
   return true;
 }
 
+bool Conductor::is_at_rest() const {
+  return computing_ == 0 && waiting_for_time_ == 0 && earliest() == kNever;
+}
+
 void Conductor::spent_without_progress(Time time) {
-  if (over_ || !beyond_limit(time)) return;
+  if (over_ || (!must_stop() && !beyond_limit(time))) return;
   over_ = true;
   pause();
 }

@@ -27,7 +27,8 @@
 //    was requested; (d) nothing can happen any more or nothing moves for `progress_limit`: then
 //    run() throws CheckError with everybody's waiting_on(). So it does if for four times as long
 //    polls over the network go on and nothing but bytes on links moves. Time in which a host program
-//    computes or sleeps for long counts for neither: it ends.
+//    computes or sleeps for long counts for neither: it ends. A host program that polls words which
+//    are what it asks for counts as one that computes for short, once all others are at rest.
 #ifndef STRETTO_MODELS_COMMON_PARTITION_H_
 #define STRETTO_MODELS_COMMON_PARTITION_H_
 
@@ -184,12 +185,16 @@ class Conductor final : public sc_core::sc_module {
   void fail(std::exception_ptr error);
   // What has moved so far (component.h), all partitions and the host together.
   uint64_t progress() const;
-  // A host program has computed for `time` since progress() last changed: beyond the limit the run
-  // counts as deadlocked.
+  // A host program has computed, or polled what was there, for `time` since progress() last changed:
+  // beyond the limit the run counts as deadlocked. Ends it if a stop was requested, too.
   void spent_without_progress(Time time);
+  // Nothing is under way in any partition, and no host program computes for long or waits for a time.
+  bool is_at_rest() const;
   // A host program begins (1) or ends (-1) to compute or to sleep for long.
   void computes(int change) { computing_ += change; }
-  // Looked at once a window; set by a signal handler or a timer.
+  // A host program begins (1) or ends (-1) to wait no longer than to some time.
+  void waits_for_time(int change) { waiting_for_time_ += change; }
+  // Looked at once a window, and while host programs compute; set by a signal handler or a timer.
   void watch_stop(const std::atomic<bool>& flag) { stop_ = &flag; }
 
   // Simulates until the end of the run, see invariant 4. Call once.
@@ -264,7 +269,8 @@ class Conductor final : public sc_core::sc_module {
   Standstill nothing_new_;     // Progress but for bytes on links.
   Standstill nobody_polls_;    // Over the network.
   uint64_t polls_before_ = 0;  // When something new was there last.
-  int computing_ = 0;          // Host programs.
+  int computing_ = 0;          // Host programs, and
+  int waiting_for_time_ = 0;   // others.
   Time checked_at_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/common/atomic_op.h"
+#include "models/common/hex.h"
 #include "models/common/payload_builder.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/regs/field.h"
@@ -219,8 +220,9 @@ void Router::note_atomic(const tlm::tlm_generic_payload& payload, const Packet& 
     return;
   }
   if (words_.size() == kWords) words_.clear();
-  const auto [word, is_new] = words_.try_emplace(payload.get_address(), found);
-  const bool polls = !is_new && std::exchange(word->second, found) == found;
+  Word& word = words_.try_emplace(payload.get_address()).first->second;
+  const bool polls = word.times != 0 && word.found == found;
+  word = {answer.atomic_op, found, polls ? word.times + 1 : 1};
   ++(polls ? services_.polls : services_.progress);
 }
 
@@ -354,6 +356,13 @@ std::vector<std::string> Router::waiting_on() const {
   std::vector<std::string> lines;
   for (const auto& port : ports_) {
     for (std::string& line : port->waiting_on()) lines.push_back(std::move(line));
+  }
+  constexpr uint64_t kPolls = 16;  // Fewer are no lock that nobody gives back.
+  for (const auto& [address, word] : words_) {
+    if (word.times >= kPolls)
+      lines.push_back(std::string(link_atomic_name(word.op)) + " of " + hex(address) +
+                      " has brought " + hex(word.found) + " " + std::to_string(word.times) +
+                      " times");
   }
   return lines;
 }

@@ -27,9 +27,9 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "models/common/admission_sink.h"
@@ -117,8 +117,14 @@ class Router final : public sc_core::sc_module,
   MirrorMap mirror_;
   PayloadPool pool_;
   std::vector<Request> requests_;
-  std::vector<uint32_t> free_;                    // Indices into requests_.
-  std::unordered_map<uint64_t, uint64_t> words_;  // What atomics that changed nothing found last.
+  std::vector<uint32_t> free_;  // Indices into requests_.
+  // What atomics that changed nothing found last, and how many times in a row.
+  struct Word {
+    AtomicOp op;
+    uint64_t found;
+    uint64_t times;
+  };
+  std::map<uint64_t, Word> words_;  // By address.
   uint64_t dropped_ = 0;
   uint64_t memory_errors_ = 0;
   uint64_t doorbells_ = 0;

@@ -206,8 +206,11 @@ class HostCore final : public sc_core::sc_module {
   void leave(Packet&& packet);  // Over PCIe, in its turn; waits until it has left.
   size_t first_met(std::span<const Word> words);
   void pass(Time time);  // wait() of SystemC, counted.
-  void block();          // Without the core, until somebody makes it ready.
-  bool give_way();       // To the next thread of the core, if it is that one's turn.
+  // For `time` it has done something of its own; `progress` of the machine meanwhile, or before.
+  void spent(Time time, uint64_t progress);
+  void met_at_once(std::span<const Word> words, size_t met);
+  void block();     // Without the core, until somebody makes it ready.
+  bool give_way();  // To the next thread of the core, if it is that one's turn.
   std::string waiting_on() const;
   // UserError: see move().
   void check_shared(uint64_t address, uint64_t bytes) const;
@@ -236,6 +239,7 @@ class HostCore final : public sc_core::sc_module {
   uint64_t progress_ = 0;  // Of the machine when it last computed,
   Time computed_ = 0;      // and for how long it has since that changed,
   uint64_t calls_ = 0;     // how many times.
+  uint64_t polled_ = 0;    // Word that met what it last asked for at once.
 };
 
 class Host final : public sc_core::sc_module, public HostSide, public Component {

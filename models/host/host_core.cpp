@@ -100,12 +100,24 @@ void HostCore::charge_ns(uint64_t nanoseconds) {
 void HostCore::charge(Time time) {
   host_.charged_ += time;
   const uint64_t progress = host_.conductor_.progress();
+  pass(time);
+  spent(time, progress);
+}
+
+void HostCore::spent(Time time, uint64_t progress) {
   if (progress != progress_) computed_ = calls_ = 0;
   computed_ += time;
   progress_ = progress;
-  pass(time);
   constexpr uint64_t kLoop = 1000;  // Of fewer, long ones, some are sleeps.
   if (++calls_ >= kLoop) host_.conductor_.spent_without_progress(computed_);
+}
+
+// It goes on at once, so it can poll for ever; while anybody else has something to do, that may be
+// what it polls for.
+void HostCore::met_at_once(std::span<const Word> words, size_t met) {
+  polled_ = words[met].address;
+  if (host_.conductor_.is_at_rest())
+    spent(host_.spec_.poll_ns * kNanosecond, host_.conductor_.progress());
 }
 
 void HostCore::store(uint64_t address, uint64_t value) {
@@ -159,6 +171,9 @@ size_t HostCore::wait_any(std::span<const Word> words, Time until) {
   const Time start = systemc_now();
   pass(poll);
   size_t met = first_met(words);
+  if (met != words.size()) met_at_once(words, met);
+  const bool ends = until != kNever;
+  host_.conductor_.waits_for_time(ends ? 1 : 0);
   Time first = start;  // Of polls one after the other.
   while (met == words.size() && systemc_now() < until) {
     if (give_way()) {
@@ -184,6 +199,7 @@ size_t HostCore::wait_any(std::span<const Word> words, Time until) {
     }
     met = first_met(words);
   }
+  host_.conductor_.waits_for_time(ends ? -1 : 0);
   trace("waits for the machine", start);
   host_.polls_ += (systemc_now() - start) / poll;
   host_.waited_ += systemc_now() - start;
@@ -420,7 +436,8 @@ std::string HostCore::waiting_on() const {
     return std::string(basename()) + " waits for the answer to a read over PCIe";
   if (blocked_on_pcie_) return std::string(basename()) + " waits for credit of PCIe";
   return std::string(basename()) + " computes, since " + std::to_string(computed_ / kNanosecond) +
-         " ns of its time without a byte moved";
+         " ns of its time without a byte moved" +
+         (polled_ == 0 ? "" : "; it polls words, the one at " + hex(polled_) + " last");
 }
 
 }  // namespace stretto

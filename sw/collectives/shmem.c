@@ -79,7 +79,7 @@ int shmem_wg_init(stretto_shmem_handle_t* handle, unsigned work_groups) {
   if (network->servers == 0)
     return stretto_runtime_refuse(cudaErrorNotSupported,
                                   "shmem_wg_init: the program is no PE; --mode compnet, "
-                                  "compnet-nolock, dgpu or dgpu-host"),
+                                  "compnet-nolock, dgpu, dgpu-host or apu"),
            -1;
   if (runtime->symmetric != NULL)
     return stretto_runtime_refuse(cudaErrorInvalidValue, "shmem_wg_init: called for a second time"),

@@ -366,8 +366,37 @@ TEST_CASE("what cannot be measured is said before the run") {
   bad(engine + "point_to_point: {}\n",
       mover + "cpu_dma --machine v100-pcie-smartnic --set card.count=1", "no card for each");
   bad(engine + "point_to_point: {}\n",
-      mover + "cpu_mmio --set software.send_threads=30 --set host.cores=16", "host.cores (16)");
+      mover + "cpu_mmio --set software.send_threads=7 --set host.cores=17",
+      "software.send_threads (7) make 18 host programs, more than host.cores (17)");
   bad(head + "point_to_point: {}\nsub_layer: {m: 1, n: 1, k: 1}\n", "", "not several");
+}
+
+// The engine looks at words that are what it asks for, again and again: nobody else has anything to do.
+TEST_CASE("a software engine whose data or requests were lost does not poll for ever") {
+  const auto lost = [](const std::string& rest) {
+    const Scratch scratch;
+    return run_stretto("run gpu-driven/p2p --mode g-drv-s --impl all=model --machine v100-pcie " +
+                       rest + " --out " + scratch.path + "/r");
+  };
+  const std::string soon = " --set sim.progress_limit_us=2000 --time-limit 120 ";
+  for (const std::string mover : {"cpu_mmio --set software.send_threads=3", "cpu_mmio", "cpu_dma"})
+    for (const std::string fault :
+         {"pcie.fault.lose_completion=1", "switch.fault.drop_packet=200"}) {
+      const Finished finished =
+          lost("--set software.send_mover=" + mover + " --set " + fault + soon);
+      INFO(mover << ", " << fault << "\n" << finished.output);
+      CHECK(finished.status == 1);
+    }
+  const Finished request = lost("--set switch.fault.drop_packet=60" + soon);
+  INFO(request.output);
+  CHECK(request.status == 1);
+  CHECK(request.says("deadlock"));
+  CHECK(request.says("polls words"));
+  // Nor when nobody asks how long: a limit of time ends it, and what it had measured is written.
+  const Finished stopped =
+      lost("--set switch.fault.drop_packet=60 --set sim.progress_limit_us=0 --time-limit 3");
+  INFO(stopped.output);
+  CHECK(stopped.status == 124);
 }
 
 TEST_CASE("what a run that was cut short has not measured is absent") {

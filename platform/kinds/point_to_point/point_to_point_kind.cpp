@@ -396,6 +396,23 @@ static void check_cards(const JobRequest& request, p2p_engine_t engine) {
                     "cpu_dma: the driver of the GPU's DMA engine is on the host");
 }
 
+// Each thread has a core.
+static void check_send_threads(const JobRequest& request, const p2p_parameters_t& p) {
+  const MachineSpec& spec = request.spec;
+  if (p.workers == 0) return;
+  const std::string threads =
+      request.subject() + ": software.send_threads (" + std::to_string(p.workers) + ")";
+  if (p.mover != SEND_MOVER_CPU_MMIO)
+    throw UserError(threads + " are of software.send_mover=cpu_mmio");
+  const uint32_t of_rank = 1 + p.workers;  // With the one that takes requests.
+  const uint32_t programs = p.on_smartnic ? of_rank : kRanks * (1 + of_rank);
+  const uint32_t cores = p.on_smartnic ? spec.smartnic.cores : spec.host.cores;
+  if (programs > cores)
+    throw UserError(threads + " make " + std::to_string(programs) + " host programs, more than " +
+                    (p.on_smartnic ? "smartnic.cores (" : "host.cores (") + std::to_string(cores) +
+                    ")");
+}
+
 void PointToPointKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
   const std::string who = request.subject();
@@ -405,9 +422,7 @@ void PointToPointKind::check(const JobRequest& request) const {
   (void)p2p_plan(&p, &plan);
   check_memory(request, plan.memory, P2P_MODULE_BYTES + kSecondClientBytes,
                "point_to_point.max_bytes or total_bytes");
-  if (p.workers != 0 && p.mover != SEND_MOVER_CPU_MMIO)
-    throw UserError(who + ": software.send_threads (" + std::to_string(spec.software.send_threads) +
-                    ") are of software.send_mover=cpu_mmio");
+  check_send_threads(request, p);
   if (p.engine == P2P_G_DRV_H || (p.engine == P2P_G_DRV_S && p.on_smartnic))
     check_cards(request, p.engine);
   check_kernels("send", {"send_stream", "ping_pong", "stamp"});
