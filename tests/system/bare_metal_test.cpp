@@ -42,6 +42,25 @@ TEST_CASE("a program that ends with a word whose low half is 0 has failed") {
   CHECK(run.says("the program wrote 4294967296 to tohost"));
 }
 
+// By the program's own clock, of 2 GHz (asm/acquire_load.S); the L2 answers after 150 of the GPU's 1.5 GHz.
+TEST_CASE(
+    "an acquire and a load cost a command processor 157 clocks of its GPU, three more or less",
+    "[CN-CP-03]") {
+  const auto clocks_of_gpu = [](const std::string& rest) {
+    const Finished run = run_stretto("run --firmware " STRETTO_BUILD_DIR
+                                     "/tests/unit/riscv/acquire_load.elf --machine compnet --set "
+                                     "gpus=1 --set servers=1 " +
+                                     rest);
+    INFO(run.output);
+    const size_t at = run.output.find("test ");
+    REQUIRE(at != std::string::npos);
+    return std::stod(run.output.substr(at + 5)) * 1.5 / 2;
+  };
+  const double clocks = clocks_of_gpu("");
+  CHECK(clocks == Approx(157).margin(3));
+  CHECK(clocks_of_gpu("--set l2.request_cycles=150") - clocks == Approx(75).margin(1));
+}
+
 TEST_CASE("the firmware's self-test passes: console, timer, traps, harts, memory") {
   passes("/sw/firmware/selftest.elf");
 }

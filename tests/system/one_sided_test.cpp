@@ -178,6 +178,9 @@ TEST_CASE("seven servers that put to one share its link, and nothing is lost") {
   const auto& sizes = run.at("job.sizes").as_array();
   CHECK(sizes.back().at("rate_gb_s").to_number<double>() > 0.9 * 12.5 * 4096 / (4096 + 26));
   CHECK(sizes.back().at("rate_gb_s").to_number<double>() < 12.5);
+  // Fair: of 1 MiB from each at once, the first to end and the last.
+  const auto& latency = sizes.back().at("latency_us");
+  CHECK(latency.at("most").to_number<double>() < 1.02 * latency.at("least").to_number<double>());
   CHECK(run.number("statistics.nic0.interface.bytes_placed") >
         7 * sizes.back().at("bytes").to_number<uint64_t>());
 }
