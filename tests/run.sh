@@ -5,6 +5,7 @@
 #   bash tests/run.sh                        everything
 #   bash tests/run.sh -L unit                further arguments go to ctest (here: one suite)
 #   STRETTO_BUILD_DIR=DIR bash tests/run.sh  another build folder than build/
+#   STRETTO_UNITY=ON bash tests/run.sh       quicker from nothing (platform/cmake/stretto_unity.cmake)
 #
 # Exit status 0 only if every step passed; the output ends with CTest's own summary.
 set -euo pipefail
@@ -59,7 +60,7 @@ tree_is_unchanged() {
 step "packages" bash platform/scripts/install.sh
 step "layout of the text" bash tests/house/format.sh
 if [ -e .git ]; then tree_state >"$log.before"; fi
-step "configure" cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release
+step "configure" cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release ${STRETTO_UNITY:+-DSTRETTO_UNITY="$STRETTO_UNITY"}
 step "generated files" python3 sw/include/regs/generate.py --check
 step "build" cmake --build "$build" -j "$jobs"
 step "build with assertions" build_debug

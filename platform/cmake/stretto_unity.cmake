@@ -2,8 +2,9 @@
 # stretto_unity(target)
 #
 # With -DSTRETTO_UNITY=ON the C++ sources of a folder are compiled as one: SystemC and the standard library are parsed
-# once a folder instead of once a file, which is most of the time of a file. For builds from nothing (the gate's
-# assertions); one that is worked on is quicker without. Sources of a folder thus share one set of names.
+# once a folder instead of once a file, which is most of the time of a file. For builds from nothing (continuous
+# integration, the gate's assertions); one that is worked on is quicker without. Sources of a folder thus share one set
+# of names.
 function(stretto_unity target)
   if(NOT STRETTO_UNITY)
     return()

@@ -274,7 +274,7 @@ TEST_CASE("small messages are faster by lines, large ones by slots, and auto tak
     const boost::json::value sizes =
         run("all_gather", "mmio",
             {"gpus=4", std::string("software.protocol=") + protocol, "collective.place=out",
-             "collective.counts=64,4194304", "collective.iterations=1"})
+             "collective.counts=64,1048576", "collective.iterations=1"})
             .at("sizes");
     std::vector<double> us;
     for (const boost::json::value& size : sizes.as_array())

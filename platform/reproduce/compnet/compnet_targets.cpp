@@ -112,12 +112,14 @@ Measured queue_placement(const CompnetResults& results, const std::string&) {
           .note = "us in host and GPU memory by work-groups, one thread: " + text};
 }
 
+// It cannot rise before threads have several work-groups each.
 Measured queue_threads(const CompnetResults& results, const std::string& dgpu) {
   bool holds = true;
   for (const unsigned threads : kThreads) {
     const auto us = [&](unsigned groups) { return queue_us(results, dgpu, groups, threads); };
     for (size_t i = 1; i < kQueueGroups.size(); ++i)
-      holds = holds && us(kQueueGroups[i]) > us(kQueueGroups[i - 1]);
+      holds =
+          holds && (kQueueGroups[i] <= threads || us(kQueueGroups[i]) > us(kQueueGroups[i - 1]));
   }
   std::string text;
   double before = 0, first = 0;
