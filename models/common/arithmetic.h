@@ -8,6 +8,7 @@
 // the compiler. FP16 and BF16 sums and products go through float32: its 24-bit significand holds
 // twice that of FP16 plus two bits (24 >= 2 * 11 + 2), so rounding twice equals rounding once
 // (Figueroa, "When is double rounding innocuous?"). Products of BF16 below 2^-126 are the exception.
+// FP8: fp8.h.
 // Loops are branch-free over arrays so that the compiler vectorises them.
 #ifndef STRETTO_MODELS_COMMON_ARITHMETIC_H_
 #define STRETTO_MODELS_COMMON_ARITHMETIC_H_
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "models/common/fp8.h"
 #include "sw/include/formats/machine_types.h"
 
 namespace stretto {
@@ -92,15 +94,16 @@ inline uint32_t fp32_multiply(uint32_t a, uint32_t b) {
 }
 
 // target[i] = f(target[i], operand[i]) for `bytes` bytes of `type`, in element order, by the function
-// of the type. The arrays need no alignment and do not overlap. REQUIRES: type is not byte; bytes is
+// of the type. The arrays need no alignment and do not overlap. REQUIRES: type is a number; bytes is
 // a multiple of the element.
-template <class Fp16, class Bf16, class Fp32, class Int32>
+template <class Fp16, class Bf16, class Fp32, class Int32, class E4m3, class E5m2>
 inline void apply_elements(ElementType type, uint8_t* target, const uint8_t* operand, size_t bytes,
-                           Fp16 fp16, Bf16 bf16, Fp32 fp32, Int32 int32) {
-  assert(type != ElementType::byte && bytes % element_bytes(type) == 0);
+                           Fp16 fp16, Bf16 bf16, Fp32 fp32, Int32 int32, E4m3 e4m3, E5m2 e5m2) {
+  assert(is_number(type) && bytes % element_bytes(type) == 0);
   // Blocks of one atom in arrays of the element's type: known length, no aliasing, so the loops
   // become vector code.
   constexpr size_t kBlock = 64;
+  alignas(16) uint8_t a8[kBlock], b8[kBlock];
   alignas(16) uint16_t a16[kBlock / 2], b16[kBlock / 2];
   alignas(16) uint32_t a32[kBlock / 4], b32[kBlock / 4];
   for (size_t at = 0; at < bytes; at += kBlock) {
@@ -115,6 +118,16 @@ inline void apply_elements(ElementType type, uint8_t* target, const uint8_t* ope
         for (size_t i = 0; i < kBlock / 2; ++i) a16[i] = bf16(a16[i], b16[i]);
       }
       std::memcpy(target + at, a16, part);
+    } else if (is_fp8(type)) {
+      if (part < kBlock) std::memset(a8, 0, kBlock), std::memset(b8, 0, kBlock);
+      std::memcpy(a8, target + at, part);
+      std::memcpy(b8, operand + at, part);
+      if (type == ElementType::e4m3) {
+        for (size_t i = 0; i < kBlock; ++i) a8[i] = e4m3(a8[i], b8[i]);
+      } else {
+        for (size_t i = 0; i < kBlock; ++i) a8[i] = e5m2(a8[i], b8[i]);
+      }
+      std::memcpy(target + at, a8, part);
     } else {
       if (part < kBlock) std::memset(a32, 0, kBlock), std::memset(b32, 0, kBlock);
       std::memcpy(a32, target + at, part);
@@ -135,7 +148,9 @@ inline void add_elements(ElementType type, uint8_t* target, const uint8_t* adden
       type, target, addend, bytes, [](uint16_t a, uint16_t b) { return fp16_add(a, b); },
       [](uint16_t a, uint16_t b) { return bf16_add(a, b); },
       [](uint32_t a, uint32_t b) { return fp32_add(a, b); },
-      [](uint32_t a, uint32_t b) { return a + b; });
+      [](uint32_t a, uint32_t b) { return a + b; },
+      [](uint8_t a, uint8_t b) { return E4m3::add(a, b); },
+      [](uint8_t a, uint8_t b) { return E5m2::add(a, b); });
 }
 
 // target[i] *= factor[i], likewise.
@@ -145,7 +160,9 @@ inline void multiply_elements(ElementType type, uint8_t* target, const uint8_t* 
       type, target, factor, bytes, [](uint16_t a, uint16_t b) { return fp16_multiply(a, b); },
       [](uint16_t a, uint16_t b) { return bf16_multiply(a, b); },
       [](uint32_t a, uint32_t b) { return fp32_multiply(a, b); },
-      [](uint32_t a, uint32_t b) { return a * b; });
+      [](uint32_t a, uint32_t b) { return a * b; },
+      [](uint8_t a, uint8_t b) { return E4m3::multiply(a, b); },
+      [](uint8_t a, uint8_t b) { return E5m2::multiply(a, b); });
 }
 
 }  // namespace stretto

@@ -50,7 +50,7 @@ bool CommandTable::decode(const RegionWords& words, Region& region) {
   region.block_tiles = std::max(
       1u, static_cast<uint32_t>(STRETTO_FIELD_GET(words.control, DMA_REGION_CONTROL_BLOCK_TILES)));
   const uint64_t element = STRETTO_FIELD_GET(words.control, DMA_REGION_CONTROL_ELEMENT);
-  if (element > static_cast<uint64_t>(ElementType::byte)) return false;
+  if (!element_exists(element)) return false;
   region.element = static_cast<ElementType>(element);
   return true;
 }

@@ -590,7 +590,7 @@ void DmaEngine::on_write_queue_push(uint64_t value, Time at) {
                     (descriptor.copy ? is_local(descriptor.source) && fits(descriptor.source)
                                      : is_local(descriptor.destination)) &&
                     descriptor.destination >> STRETTO_NODE_SHIFT != STRETTO_NODE_LOCAL &&
-                    (!updates || element < static_cast<uint64_t>(ElementType::byte));
+                    (!updates || (element_exists(element) && is_number(descriptor.element)));
   if (!good) {
     descriptor.bytes = 0;
     raise_error(DMA_ERROR_BAD_DESCRIPTOR_MASK, STRETTO_FIELD(DMA_ERROR_INFO_INDEX, descriptor.id));

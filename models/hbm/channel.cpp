@@ -198,7 +198,8 @@ void HbmChannel::enqueue(uint32_t id) {
 // are in it.
 void HbmChannel::count_update(const HbmRequest& request, const Atom& atom) {
   const uint64_t address = request.tracked_address + atom.at;
-  const uint16_t half_words = static_cast<uint16_t>(atom.bytes / 2 * request.parts);
+  const uint16_t half_words =
+      static_cast<uint16_t>(atom.bytes / tracked_unit(request.element) * request.parts);
   counters_.tracked_half_words += half_words;
   if (join_.valid && (join_.wg_id != request.wg_id || join_.wf_id != request.wf_id ||
                       join_.count + half_words > kJoinLimit)) {

@@ -174,7 +174,7 @@ tlm::tlm_response_status Hbm::check(const tlm::tlm_generic_payload& payload,
     case Operation::fill: break;
     case Operation::update: {
       const unsigned element = element_bytes(extension->element);
-      if (core_.spec.updates == Updates::none || extension->element == ElementType::byte)
+      if (core_.spec.updates == Updates::none || !is_number(extension->element))
         return tlm::TLM_COMMAND_ERROR_RESPONSE;
       if (address % element != 0 || bytes % element != 0) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
       if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
@@ -184,7 +184,8 @@ tlm::tlm_response_status Hbm::check(const tlm::tlm_generic_payload& payload,
   }
   if (extension->tracked) {
     if (!core_.tracker_port.present() || extension->operation == Operation::read ||
-        extension->wg_id > 0xFFFF || extension->wf_id > 7 || (address | bytes) % 2 != 0) {
+        extension->wg_id > 0xFFFF || extension->wf_id > 7 ||
+        (address | bytes) % tracked_unit(extension->element) != 0) {
       return tlm::TLM_GENERIC_ERROR_RESPONSE;
     }
   }

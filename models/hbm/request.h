@@ -41,6 +41,10 @@ struct alignas(64) HbmRequest {
 };
 static_assert(sizeof(HbmRequest) == 64);
 
+// Bytes that count as a half-word at the Tracker, of updates of such elements: one of FP8 counts as
+// one of FP16 does, so that rows of an odd number of bytes can be counted.
+inline constexpr unsigned tracked_unit(ElementType element) { return is_fp8(element) ? 1 : 2; }
+
 // Requests by index, which stays valid while a request lives; storage grows to the high-water mark
 // and stays.
 class HbmRequestPool {

@@ -44,6 +44,8 @@
 //                                                       wavefront are performed; nothing waits     -       1      an AMO's    yes
 //
 // * Times 2 (rows, RELU_GRAD), 4 (EXP, RSQRT, RECIP), 12 (GELU), 20 (GELU_GRAD); conversions at the rate of FP32.
+// FP8 is computed in FP32: a conversion an operand and one of the result more. Products of FP8 need a
+// machine that has them; k is rounded up to 32 then.
 // Issue: a tile instruction takes the slots of the native ones that it stands for (gpu_spec.h): loads
 // and stores those of their wavefront, products and SIMT operations those of all wavefronts of the
 // work-group, while the pipe works. Products of FP32 are the SIMT pipe's; element TILE_TF32 of
@@ -122,6 +124,8 @@
 #define TILE_SIMT_BF16 16
 #define TILE_SIMT_RELU_GRAD 17  // t <- t1 > 0 ? t2 : 0
 #define TILE_SIMT_FIRST 18      // t <- the first element of each row of t1, a tile of one column.
+#define TILE_SIMT_E4M3 19       // As TILE_SIMT_FP32.
+#define TILE_SIMT_E5M2 20
 // t2 of an operation with two operands may have one column: its element stands for all of a row. It may have one
 // element alone: that stands for all.
 

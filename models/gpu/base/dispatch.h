@@ -53,7 +53,7 @@ struct WorkGroupResources {
 class WorkGroupListener {
  public:
   virtual ~WorkGroupListener() = default;
-  // `multiply_adds`: what it did on the tensor pipe.
+  // `multiply_adds`: what it did on the tensor pipe, in those of FP16.
   virtual void done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multiply_adds) = 0;
   virtual void drained(uint16_t cu, uint8_t slot, uint32_t wg_id) = 0;
   // Its state is in memory; `multiply_adds`: since it started or was resumed.

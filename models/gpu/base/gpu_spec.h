@@ -51,6 +51,7 @@ struct GpuSpec {
   uint32_t tensor_efficiency_numerator = 4;
   uint32_t tensor_efficiency_denominator = 5;
   uint32_t tensor_tf32_passes = 0;
+  uint32_t tensor_fp8_rate = 0;
   uint32_t simt_lanes = 64;
   uint32_t simt_fp16_per_lane = 2;
   uint32_t start_cycles = 32;
@@ -120,6 +121,9 @@ inline void describe(GpuSpec& spec, ParameterSet& set) {
              "Divisor of that share.");
   set.number("tensor_tf32_passes", spec.tensor_tf32_passes, 0, 16,
              "Passes of the FP16 array that a TF32 product takes; 0 = no such products.");
+  set.number("tensor_fp8_rate", spec.tensor_fp8_rate, 0, 16,
+             "FP8 multiply-adds for one of FP16: 2 on H100 (1979 and 989 TFLOP/s), 4 where a "
+             "multiplier's area is the square of its bits (T3 7.5); 0 = no such products.");
   set.number("simt_lanes", spec.simt_lanes, 1, 4096,
              "FP32 elements a clock of the SIMT pipe; also the multiply-adds of FP32 products.");
   set.number("simt_fp16_per_lane", spec.simt_fp16_per_lane, 1, 8,

@@ -79,7 +79,7 @@ ComputeUnit::Group& ComputeUnit::place(uint8_t slot, uint32_t wg_id,
   group.at_barrier = 0;
   group.barrier = group.ended = group.votes = 0;
   group.started = services_.queue->now();
-  group.register_bytes = group.lds_bytes = group.multiply_adds = 0;
+  group.register_bytes = group.lds_bytes = group.fp16_work = 0;
   group.operations = 0;
   group.slots.resize(std::max(group.slots.size(), group.tiles()));
   for (Slot& tile :
@@ -161,8 +161,7 @@ void ComputeUnit::leave(Group& group) {
 
 void ComputeUnit::retire(Group& group) {
   ++counters_.retired;
-  if (group.multiply_adds >
-      (now_cycle() - clock_.cycle_at(group.started)) * spec_.tensor_fma_per_cycle)
+  if (group.fp16_work > (now_cycle() - clock_.cycle_at(group.started)) * spec_.tensor_fma_per_cycle)
     ++counters_.above_peak;
   ++services_.progress;
   leave(group);
@@ -176,7 +175,7 @@ void ComputeUnit::retire(Group& group) {
         track_, (stage.empty() ? "wg " : "stage " + stage + " wg ") + std::to_string(group.wg_id),
         group.started, services_.queue->now(), {.code = group.context->entry});
   }
-  parts_.listener->done(index_, group.slot, group.wg_id, group.multiply_adds);
+  parts_.listener->done(index_, group.slot, group.wg_id, group.fp16_work);
 }
 
 void ComputeUnit::wake(Wavefront& wavefront, Cycle at) {
@@ -488,7 +487,7 @@ void ComputeUnit::audit(AuditSink& sink) const {
                counters_.simt.busy + counters_.simt.waiting + idle, now);
   }
   const uint64_t present = counters_.resident_cycles + (resident_ != 0 ? now - resident_since_ : 0);
-  sink.at_most("no pipe above its peak", counters_.multiply_adds,
+  sink.at_most("no pipe above its peak", counters_.fp16_work,
                counters_.tensor.busy * spec_.tensor_fma_per_cycle);
   sink.equal("work-groups above the tensor peak over their time = 0", counters_.above_peak, 0);
   for (const IssuePort& port : ports_)

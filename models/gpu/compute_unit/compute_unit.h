@@ -62,6 +62,7 @@ struct ComputeUnitCounters {
   PipeCounters tensor;
   PipeCounters simt;
   uint64_t multiply_adds = 0;
+  uint64_t fp16_work = 0;  // In those of FP16 that take the same time at the peak.
   uint64_t tile_loads = 0;
   uint64_t tile_stores = 0;
   uint64_t load_bytes = 0;
@@ -185,7 +186,7 @@ class ComputeUnit final : public sc_core::sc_module,
     uint64_t register_bytes = 0;  // Of tiles and accumulators.
     uint64_t lds_bytes = 0;
     uint32_t operations = 0;  // Of pipes, under way.
-    uint64_t multiply_adds = 0;
+    uint64_t fp16_work = 0;   // Of the tensor pipe.
     std::vector<Slot> slots;  // 8 per wavefront, then 16 of LDS, then 8 accumulators.
     size_t tiles() const { return 8 * wavefronts + 24; }  // Of `slots` those in use.
   };
@@ -207,7 +208,8 @@ class ComputeUnit final : public sc_core::sc_module,
     unsigned source_count;
     uint64_t clocks;
     uint64_t slots;
-    uint64_t multiply_adds = 0;  // Of the tensor cores.
+    uint64_t multiply_adds = 0;  // Of the tensor cores,
+    uint64_t fp16_work = 0;      // in those of FP16.
   };
   struct Pipe {
     std::deque<PipeOperation> queue;  // The first one is under way,
@@ -287,8 +289,8 @@ class ComputeUnit final : public sc_core::sc_module,
   PipeCounters& counters_of(unsigned pipe) {
     return pipe == kTensor ? counters_.tensor : counters_.simt;
   }
-  uint64_t product_slots(const Group& group, uint64_t m, uint64_t n, uint64_t k,
-                         unsigned bytes) const;
+  bool multiplies(unsigned code) const;
+  uint64_t product_slots(const Group& group, uint64_t fma, uint64_t bytes) const;
   uint64_t simt_slots(uint64_t instructions) const;
 
   // Memory requests (compute_unit_memory.cpp).

@@ -187,7 +187,7 @@ void ComputeUnit::saved(Group& group, SavedGroup& state) {
     services_.trace->span(track_, "wg " + std::to_string(wg_id) + " (suspended)", group.started,
                           now, {.code = group.context->entry});
   leave(group);
-  parts_.listener->suspended(index_, slot, wg_id, std::move(state), group.multiply_adds);
+  parts_.listener->suspended(index_, slot, wg_id, std::move(state), group.fp16_work);
 }
 
 void ComputeUnit::resume(uint8_t slot, uint32_t wg_id, const DispatchContext& context,

@@ -149,10 +149,11 @@ void ComputeUnit::end_operation(unsigned index, Cycle at) {
   pipe.look = kUnknown;
   counters_of(index).busy += at - pipe.begin;
   counters_.multiply_adds += operation.multiply_adds;
+  counters_.fp16_work += operation.fp16_work;
   ++counters_of(index).operations;
   const Wavefront& owner = *wavefronts_[operation.wavefront];
   Group& group = groups_[owner.group];
-  group.multiply_adds += operation.multiply_adds;
+  group.fp16_work += operation.fp16_work;
   slot_of(group, owner, operation.result).written = at;
   for (unsigned i = 0; i < operation.source_count; ++i) {
     Slot& source = slot_of(group, owner, operation.sources[i]);
@@ -181,14 +182,13 @@ void ComputeUnit::tiles_done(Group& group, const Wavefront& owner, uint32_t name
 
 // Native instructions of a product: matrix instructions, operands from LDS (wavefronts with a tile
 // of kWavefrontTile squared, each fetches its rows and columns), and what goes around them.
-uint64_t ComputeUnit::product_slots(const Group& group, uint64_t m, uint64_t n, uint64_t k,
-                                    unsigned bytes) const {
+// `fma`: multiply-adds, as many of FP16; `bytes`: of one operand, k times m times n.
+uint64_t ComputeUnit::product_slots(const Group& group, uint64_t fma, uint64_t bytes) const {
   constexpr uint64_t kWavefrontTile = 64;
   uint64_t slots = uint64_t{spec_.product_overhead_slots} * group.wavefronts;
-  if (spec_.product_instruction_fma != 0)
-    slots += divide_up(m * n * k, spec_.product_instruction_fma);
+  if (spec_.product_instruction_fma != 0) slots += divide_up(fma, spec_.product_instruction_fma);
   if (spec_.operand_instruction_bytes != 0)
-    slots += divide_up(m * n * 2 * k * bytes, kWavefrontTile * spec_.operand_instruction_bytes);
+    slots += divide_up(2 * bytes, kWavefrontTile * spec_.operand_instruction_bytes);
   return slots;
 }
 
@@ -218,8 +218,7 @@ ComputeUnit::Step ComputeUnit::tile_load(Wavefront& wavefront, Group& group,
                                          const riscv::CustomOp& op) {
   const bool lines = (op.funct7 >> 1 & TILE_LINES) != 0;
   const unsigned code = op.funct7 >> 1 & ~unsigned{TILE_LINES};
-  if (is_accumulator(op.rd) || code > static_cast<unsigned>(ElementType::byte) ||
-      (lines && (op.funct7 & 1) != 0)) {
+  if (is_accumulator(op.rd) || !element_exists(code) || (lines && (op.funct7 & 1) != 0)) {
     return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
                  "tile.load: no such tile or element");
   }
@@ -262,8 +261,7 @@ ComputeUnit::Step ComputeUnit::tile_load(Wavefront& wavefront, Group& group,
 ComputeUnit::Step ComputeUnit::tile_store(Wavefront& wavefront, Group& group,
                                           const riscv::CustomOp& op) {
   const unsigned code = op.funct7 >> 1 & ~unsigned{TILE_LINES};
-  if (is_accumulator(op.rd) || code > static_cast<unsigned>(ElementType::byte) ||
-      (op.funct7 & 1) != 0) {
+  if (is_accumulator(op.rd) || !element_exists(code) || (op.funct7 & 1) != 0) {
     return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
                  "tile.store: no such tile or element");
   }
@@ -307,16 +305,22 @@ ComputeUnit::Step ComputeUnit::tile_store(Wavefront& wavefront, Group& group,
   return issue_tile(wavefront, group, op.rd, op.rs1_value, shape, element, true, false, data);
 }
 
+// Whether the unit has products of operands of an element of tile.mma.
+bool ComputeUnit::multiplies(unsigned code) const {
+  if (code == TILE_TF32) return spec_.tensor_tf32_passes != 0;
+  if (!element_exists(code) || !is_floating(static_cast<ElementType>(code))) return false;
+  return !is_fp8(static_cast<ElementType>(code)) || spec_.tensor_fp8_rate != 0;
+}
+
 ComputeUnit::Step ComputeUnit::tile_mma(Wavefront& wavefront, Group& group,
                                         const riscv::CustomOp& op) {
   const unsigned code = op.funct7 >> 2;
+  const bool tf32 = code == TILE_TF32;
   if (!is_accumulator(op.rd) || is_accumulator(op.rs1) || is_accumulator(op.rs2) ||
-      (code > static_cast<unsigned>(ElementType::fp32) &&
-       (code != TILE_TF32 || spec_.tensor_tf32_passes == 0))) {
+      !multiplies(code)) {
     return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
                  "tile.mma: no such tile or element");
   }
-  const bool tf32 = code == TILE_TF32;
   const ElementType element = tf32 ? ElementType::fp32 : static_cast<ElementType>(code);
   Slot& sum = slot_of(group, wavefront, op.rd);
   Slot& a = slot_of(group, wavefront, op.rs1);
@@ -336,7 +340,10 @@ ComputeUnit::Step ComputeUnit::tile_mma(Wavefront& wavefront, Group& group,
   }
   const uint32_t k = sum.accumulator.multiply(
       a.tile, (op.funct7 & 1) != 0, b.tile, (op.funct7 & 2) != 0, element, spec_.tile_values, tf32);
-  const uint64_t m = sum.accumulator.m(), n = sum.accumulator.n(), work_k = (k + 15) / 16 * 16;
+  // K of a native instruction is 32 bytes of each operand: 16 of FP16, 32 of FP8.
+  const uint64_t native_k = is_fp8(element) ? 32 : 16;
+  const uint64_t m = sum.accumulator.m(), n = sum.accumulator.n(),
+                 work_k = divide_up(k, native_k) * native_k;
   const uint64_t work = m * n * work_k;
   PipeOperation operation = {.wavefront = wavefront.slot,
                              .result = op.rd,
@@ -350,11 +357,14 @@ ComputeUnit::Step ComputeUnit::tile_mma(Wavefront& wavefront, Group& group,
     return use(kSimt, wavefront, group, operation);
   }
   const uint64_t passes = tf32 ? spec_.tensor_tf32_passes : 1;
+  const uint64_t rate = is_fp8(element) ? spec_.tensor_fp8_rate : 1;
   operation.clocks = divide_up(work * passes * spec_.tensor_efficiency_denominator,
-                               uint64_t{spec_.tensor_fma_per_cycle} *
+                               uint64_t{spec_.tensor_fma_per_cycle} * rate *
                                    spec_.tensor_efficiency_numerator * spec_.fault_product_speed);
-  operation.slots = product_slots(group, m, n, work_k * passes, 2);
+  operation.slots = product_slots(group, m * n * work_k * passes / rate,
+                                  m * n * work_k * passes * (is_fp8(element) ? 1 : 2));
   operation.multiply_adds = work;
+  operation.fp16_work = divide_up(work, rate);
   return use(kTensor, wavefront, group, operation);
 }
 
@@ -384,12 +394,14 @@ ComputeUnit::Step ComputeUnit::tile_simt(Wavefront& wavefront, Group& group,
   const uint64_t elements = op.funct7 == TILE_SIMT_FIRST
                                 ? first.tile.shape.rows
                                 : first.tile.shape.bytes() / element_bytes(first.tile.element);
-  const bool packed = element_bytes(first.tile.element) < 4 && !simt_converts(op.funct7);
+  const bool packed = element_bytes(first.tile.element) < 4 && !is_fp8(first.tile.element) &&
+                      !simt_converts(op.funct7);
   const unsigned a_lane = !packed                                   ? 1
                           : first.tile.element == ElementType::fp16 ? spec_.simt_fp16_per_lane
                                                                     : 2;
   simt_operation(op.funct7, first.tile, second.tile, result.tile, spec_.tile_values);
-  const uint64_t work = elements * simt_issues(op.funct7);
+  const uint64_t work =
+      elements * (simt_issues(op.funct7) + simt_conversions(op.funct7, first.tile.element));
   return use(kSimt, wavefront, group,
              {.wavefront = wavefront.slot,
               .result = op.rd,
@@ -402,8 +414,8 @@ ComputeUnit::Step ComputeUnit::tile_simt(Wavefront& wavefront, Group& group,
 ComputeUnit::Step ComputeUnit::tile_epilogue(Wavefront& wavefront, Group& group,
                                              const riscv::CustomOp& op) {
   const unsigned code = op.funct7;
-  if (is_accumulator(op.rd) || !is_accumulator(op.rs1) ||
-      code > static_cast<unsigned>(ElementType::fp32)) {
+  if (is_accumulator(op.rd) || !is_accumulator(op.rs1) || !element_exists(code) ||
+      !is_floating(static_cast<ElementType>(code))) {
     return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
                  "tile.epilogue: no such tile or element");
   }

@@ -99,7 +99,7 @@ float tile_gelu_derivative(float x) {
          0.5f * x * (1.0f - t * t) * kGeluScale * (1.0f + 3.0f * kGeluCube * x * x);
 }
 
-bool simt_exists(unsigned operation) { return operation <= TILE_SIMT_FIRST; }
+bool simt_exists(unsigned operation) { return operation <= TILE_SIMT_E5M2; }
 
 bool simt_is_unary(unsigned operation) {
   return operation == TILE_SIMT_COPY ||
@@ -108,7 +108,8 @@ bool simt_is_unary(unsigned operation) {
 }
 
 bool simt_converts(unsigned operation) {
-  return operation >= TILE_SIMT_FP32 && operation <= TILE_SIMT_BF16;
+  return (operation >= TILE_SIMT_FP32 && operation <= TILE_SIMT_BF16) ||
+         operation == TILE_SIMT_E4M3 || operation == TILE_SIMT_E5M2;
 }
 
 ElementType simt_result_element(unsigned operation, const Tile& first) {
@@ -116,6 +117,8 @@ ElementType simt_result_element(unsigned operation, const Tile& first) {
     case TILE_SIMT_FP32: return ElementType::fp32;
     case TILE_SIMT_FP16: return ElementType::fp16;
     case TILE_SIMT_BF16: return ElementType::bf16;
+    case TILE_SIMT_E4M3: return ElementType::e4m3;
+    case TILE_SIMT_E5M2: return ElementType::e5m2;
     default: return first.element;
   }
 }
@@ -143,7 +146,22 @@ unsigned simt_issues(unsigned operation) {
   }
 }
 
+unsigned simt_conversions(unsigned operation, ElementType element) {
+  const bool moves = operation == TILE_SIMT_COPY || operation == TILE_SIMT_FIRST;
+  if (!is_fp8(element) || moves || simt_converts(operation)) return 0;
+  return simt_is_unary(operation) ? 2 : 3;
+}
+
 namespace {
+
+template <class Format>
+void apply_fp8(unsigned operation, const Tile& first, const uint8_t* const from[2], bool unary,
+               uint8_t* out) {
+  apply(
+      operation, first.shape.rows, first.columns(), unary,
+      [&](int which, uint64_t i) { return Format::to_fp32(from[which][i]); },
+      [&](uint64_t i, float value) { out[i] = Format::from_fp32(value); });
+}
 
 float load_element(const Tile& tile, uint64_t i) {
   uint32_t bits = 0;
@@ -151,6 +169,8 @@ float load_element(const Tile& tile, uint64_t i) {
   std::memcpy(&bits, tile.data.data() + size * i, size);
   if (tile.element == ElementType::fp16) return fp32_from_fp16(static_cast<uint16_t>(bits));
   if (tile.element == ElementType::bf16) return fp32_from_bf16(static_cast<uint16_t>(bits));
+  if (tile.element == ElementType::e4m3) return E4m3::to_fp32(static_cast<uint8_t>(bits));
+  if (tile.element == ElementType::e5m2) return E5m2::to_fp32(static_cast<uint8_t>(bits));
   return std::bit_cast<float>(bits);
 }
 
@@ -159,6 +179,8 @@ void store_element(ElementType element, uint8_t* out, uint64_t i, float value) {
   if ((bits & 0x7FFFFFFFu) > 0x7F800000u) bits = kFp32NaN;
   if (element == ElementType::fp16) bits = fp16_from_fp32(value);
   if (element == ElementType::bf16) bits = bf16_from_fp32(value);
+  if (element == ElementType::e4m3) bits = E4m3::from_fp32(value);
+  if (element == ElementType::e5m2) bits = E5m2::from_fp32(value);
   const unsigned size = element_bytes(element);
   std::memcpy(out + size * i, &bits, size);
 }
@@ -192,6 +214,10 @@ void simt_function(unsigned operation, const Tile& first, const Tile& second, ui
         operation, rows, columns, unary,
         [&](int w, uint64_t i) { return fp32_from_bf16(load16(w, i)); },
         [&](uint64_t i, float value) { store16(i, bf16_from_fp32(value)); });
+  } else if (first.element == ElementType::e4m3) {
+    apply_fp8<E4m3>(operation, first, from, unary, out);
+  } else if (first.element == ElementType::e5m2) {
+    apply_fp8<E5m2>(operation, first, from, unary, out);
   } else {
     apply(
         operation, rows, columns, unary,

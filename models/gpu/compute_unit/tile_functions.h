@@ -27,6 +27,8 @@ bool simt_exists(unsigned operation);
 bool simt_is_unary(unsigned operation);
 bool simt_converts(unsigned operation);
 unsigned simt_issues(unsigned operation);
+// Lanes compute with FP8 in FP32: conversions of an element of `element`, an issue each.
+unsigned simt_conversions(unsigned operation, ElementType element);
 // What the result of an operation on `first` is.
 ElementType simt_result_element(unsigned operation, const Tile& first);
 TileShape simt_result_shape(unsigned operation, const Tile& first);

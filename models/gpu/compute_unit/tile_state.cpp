@@ -45,6 +45,8 @@ void row_to_float(const Tile& tile, ElementType element, uint32_t row, float* ou
     switch (element) {
       case ElementType::fp16: out[i] = fp32_from_fp16(load16(from, i)); break;
       case ElementType::bf16: out[i] = fp32_from_bf16(load16(from, i)); break;
+      case ElementType::e4m3: out[i] = E4m3::to_fp32(from[i]); break;
+      case ElementType::e5m2: out[i] = E5m2::to_fp32(from[i]); break;
       default:
         out[i] = std::bit_cast<float>(tf32 ? round_to_tf32(load32(from, i)) : load32(from, i));
     }
@@ -57,6 +59,10 @@ void convert_row(const float* from, uint32_t count, ElementType element, uint8_t
     for (uint32_t i = 0; i < count; ++i) store_element(out, i, fp16_from_fp32(from[i]));
   } else if (element == ElementType::bf16) {
     for (uint32_t i = 0; i < count; ++i) store_element(out, i, bf16_from_fp32(from[i]));
+  } else if (element == ElementType::e4m3) {
+    for (uint32_t i = 0; i < count; ++i) out[i] = E4m3::from_fp32(from[i]);
+  } else if (element == ElementType::e5m2) {
+    for (uint32_t i = 0; i < count; ++i) out[i] = E5m2::from_fp32(from[i]);
   } else {
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t bits = std::bit_cast<uint32_t>(from[i]);
@@ -73,6 +79,7 @@ void fill_with_nan(ElementType element, uint8_t* out, uint64_t bytes) {
   if (element == ElementType::fp16) pattern = kFp16NaN;
   if (element == ElementType::bf16) pattern = kBf16NaN;
   if (element == ElementType::fp32) pattern = kFp32NaN;
+  if (is_fp8(element)) pattern = kFp8NaN;
   for (uint64_t at = 0; at + size <= bytes; at += size) std::memcpy(out + at, &pattern, size);
 }
 
@@ -288,6 +295,8 @@ void Accumulator::epilogue(uint32_t first_row, uint32_t rows, uint32_t first_col
         if (element == ElementType::bf16) store_element(out, j, bf16_from_whole(value));
         if (element == ElementType::fp32) store_element(out, j, static_cast<float>(value));
         if (element == ElementType::int32) store_element(out, j, value);
+        if (element == ElementType::e4m3) out[j] = E4m3::from_fp32(static_cast<float>(value));
+        if (element == ElementType::e5m2) out[j] = E5m2::from_fp32(static_cast<float>(value));
       }
       continue;
     }
@@ -319,6 +328,13 @@ float combined(unsigned operation, float a, float b) {
   return operation == TILE_SIMT_MUL   ? a * b
          : operation == TILE_SIMT_MAX ? larger(a, b)
                                       : smaller(a, b);
+}
+
+template <class Format>
+void combine8(unsigned operation, const uint8_t* a, const uint8_t* b, uint8_t* out,
+              uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i)
+    out[i] = Format::from_fp32(combined(operation, Format::to_fp32(a[i]), Format::to_fp32(b[i])));
 }
 
 template <class T>
@@ -361,6 +377,8 @@ void combine(unsigned operation, ElementType element, const uint8_t* a, const ui
                                                                  static_cast<int32_t>(y)));
       });
       break;
+    case ElementType::e4m3: combine8<E4m3>(operation, a, b, out, count); break;
+    case ElementType::e5m2: combine8<E5m2>(operation, a, b, out, count); break;
     case ElementType::byte:
       for (uint64_t i = 0; i < bytes; ++i) {
         out[i] =

@@ -53,7 +53,8 @@ fw_result_t tracker_configure(const tracker_t* tracker, const tracker_output_t* 
   if (output->wavefronts == 0 || output->wavefronts > MAX_WAVEFRONTS) return STRETTO_ERROR_ARGUMENT;
   if (output->tile_m % output->wavefronts != 0) return STRETTO_ERROR_ARGUMENT;
   if (output->updates == 0 || output->updates > 255) return STRETTO_ERROR_ARGUMENT;
-  if (output->element_bytes != 2 && output->element_bytes != 4) return STRETTO_ERROR_ARGUMENT;
+  if (output->element_bytes != 1 && output->element_bytes != 2 && output->element_bytes != 4)
+    return STRETTO_ERROR_ARGUMENT;
   const uint64_t tiles_m = ((uint64_t)output->m + output->tile_m - 1) / output->tile_m;
   const uint64_t tiles_n = ((uint64_t)output->n + output->tile_n - 1) / output->tile_n;
   const uint64_t tiles = tiles_m * tiles_n;
@@ -66,7 +67,7 @@ fw_result_t tracker_configure(const tracker_t* tracker, const tracker_output_t* 
   if ((uint64_t)(order.along - 1) * ((tiles >> order.width) - 1) >= RECIPROCAL_ONE)
     return STRETTO_ERROR_ARGUMENT;
   const uint32_t rows_each = output->tile_m / output->wavefronts;
-  const uint64_t per_column = (uint64_t)output->updates * (output->element_bytes / 2);
+  const uint64_t per_column = (uint64_t)output->updates * (output->element_bytes == 4 ? 2 : 1);
   if ((uint64_t)rows_each * min_u32(output->tile_n, output->n) * per_column >
       STRETTO_TRACKER_MAX_HALF_WORDS)
     return STRETTO_ERROR_ARGUMENT;

@@ -27,7 +27,7 @@ typedef struct tracker_output {
   uint32_t
       wavefronts;  // 1..8; wavefront w has rows w * tile_m / wavefronts and following of its tile.
   uint32_t updates;        // Expected per element.
-  uint32_t element_bytes;  // 2 or 4.
+  uint32_t element_bytes;  // 1 (FP8), 2 or 4.
   uint32_t ways;           // In use; 0 = all.
   uint32_t order;
 } tracker_output_t;
@@ -38,8 +38,8 @@ FW_MUST_CHECK fw_result_t tracker_stop(const tracker_t* tracker);
 // STRETTO_ERROR_ARGUMENT: not aligned to 64.
 FW_MUST_CHECK fw_result_t tracker_set_spill_table(const tracker_t* tracker, uint64_t base,
                                                   uint64_t bytes);
-// Thresholds of the four tile classes and of every wavefront, in half-words; 0 for a wavefront
-// without rows. STRETTO_ERROR_ARGUMENT: a field out of range, more than 65536 tiles or a threshold
+// Thresholds of the four tile classes and of every wavefront, in half-words, as which elements of 8
+// bits count, too; 0 for a wavefront without rows. STRETTO_ERROR_ARGUMENT: a field out of range, more than 65536 tiles or a threshold
 // beyond the counter.
 FW_MUST_CHECK fw_result_t tracker_configure(const tracker_t* tracker,
                                             const tracker_output_t* output);

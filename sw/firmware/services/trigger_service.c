@@ -22,7 +22,15 @@
 static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static uint32_t element_bytes(const stretto_output_config_t* output) {
-  return output->element == STRETTO_FP16 || output->element == STRETTO_BF16 ? 2 : 4;
+  switch (output->element) {
+    case STRETTO_FP16:
+    case STRETTO_BF16: return 2;
+    case STRETTO_FP32:
+    case STRETTO_INT32: return 4;
+    case STRETTO_E4M3:
+    case STRETTO_E5M2: return 1;
+    default: return 0;  // No numbers.
+  }
 }
 
 fw_result_t trigger_service_init(trigger_service_t* service, shared_t* shared) {
@@ -57,9 +65,8 @@ fw_result_t trigger_service_output(trigger_service_t* service,
                                    const stretto_output_config_t* output) {
   if (service == NULL || output == NULL) return STRETTO_ERROR_ARGUMENT;
   if (service->runs != 0) return STRETTO_ERROR_STATE;
-  if (output->element > STRETTO_INT32 || output->account >= STRETTO_ACCOUNTS)
-    return STRETTO_ERROR_ARGUMENT;
   const uint32_t bytes = element_bytes(output);
+  if (bytes == 0 || output->account >= STRETTO_ACCOUNTS) return STRETTO_ERROR_ARGUMENT;
   if (output->m == 0 || output->n == 0 || output->tile_m == 0 || output->tile_n == 0)
     return STRETTO_ERROR_ARGUMENT;
   if (output->base % bytes != 0 || output->pitch < (uint64_t)output->n * bytes)

@@ -136,6 +136,18 @@ TEST_CASE("FP32 tiles of 8 wavefronts are covered exactly once") {
   check_covers_once(numbers);
 }
 
+TEST_CASE("FP8 tiles, of rows of an odd number of bytes, are covered exactly once",
+          "[T3-2XCU-02]") {
+  for (const uint64_t element : {6, 7}) {
+    RegionNumbers numbers;
+    numbers.element = element;
+    numbers.base += 1;
+    numbers.peer += 1;
+    numbers.n = numbers.pitch = 199;
+    check_covers_once(numbers);
+  }
+}
+
 TEST_CASE("wavefronts without rows are not counted") {
   CommandTable table(1);
   REQUIRE(table.arm(0, RegionNumbers{}.words()));
@@ -237,7 +249,7 @@ TEST_CASE("regions that make no sense are refused") {
       [](RegionNumbers& r) { r.peer = kHere + 0x20000; },        // The own memory.
       [](RegionNumbers& r) { r.peer = kThere + 0xFEFFFFFF00; },  // Reaches into the apertures.
       [](RegionNumbers& r) { r.multiply = true; },               // At a peer.
-      [](RegionNumbers& r) { r.element = 7; },
+      [](RegionNumbers& r) { r.element = 5; },
       [](RegionNumbers& r) { r.rows = 300; },  // A wavefront tile of 76,800 B.
   };
   for (size_t i = 0; i < mistakes.size(); ++i) {

@@ -188,6 +188,84 @@ TEST_CASE("a machine without TF32 refuses such products") {
   REQUIRE(bench.gpu.front_end.faults()[0].kind == FaultKind::illegal_instruction);
 }
 
+namespace {
+
+// Clocks of a product of 128 x 128 x k of FP8.
+uint64_t fp8_clocks(GpuMachine& machine, unsigned k) {
+  const ComputeUnitCounters& counters = machine.gpu.units[0]->counters();
+  const uint64_t busy = counters.tensor.busy, products = counters.multiply_adds;
+  Program p;
+  p.constant(5, 128 | 128 << 16).zero(24, 5);
+  p.load_at(8, kIn, shape(128, k, 128), ElementType::e4m3).wait(0);
+  p.mma(24, 8, 8, false, true, ElementType::e4m3).end().run(machine);
+  REQUIRE(machine.gpu.front_end.fault_count() == 0);
+  CHECK(counters.multiply_adds - products == 128 * 128 * ((k + 31) / 32 * 32));
+  AuditSink sink;
+  machine.gpu.units[0]->audit(sink);
+  for (const auto& law : sink.all()) CHECK(law.holds);
+  return counters.tensor.busy - busy;
+}
+
+GpuSpec fp8_spec(unsigned rate) {
+  GpuSpec spec;
+  spec.cus = 1;
+  spec.tensor_fp8_rate = rate;
+  spec.product_instruction_fma = spec.operand_instruction_bytes = 0;
+  return spec;
+}
+
+// 512 multiply-adds of FP16 a clock, 4/5 of them; 64 of K.
+constexpr uint64_t kFp16Clocks = 128 * 128 * 64 * 5 / (512 * 4);
+
+}  // namespace
+
+TEST_CASE("FP8 products run at twice the rate of FP16, K in steps of 32", "[T3-2XCU-02]") {
+  GpuMachine machine(fp8_spec(2));
+  machine.map(kIn, 0x100000);
+  CHECK(fp8_clocks(machine, 64) == kFp16Clocks / 2);
+  CHECK(fp8_clocks(machine, 33) == kFp16Clocks / 2);
+  CHECK(fp8_clocks(machine, 32) == kFp16Clocks / 4);
+}
+
+TEST_CASE("FP8 products run at four times the rate of FP16", "[T3-2XCU-02]") {
+  GpuMachine machine(fp8_spec(4));
+  machine.map(kIn, 0x100000);
+  CHECK(fp8_clocks(machine, 64) == kFp16Clocks / 4);
+}
+
+TEST_CASE("a machine without FP8 refuses such products", "[T3-2XCU-02]") {
+  Bench bench;
+  Program p;
+  p.constant(5, 16 | 16 << 16).zero(24, 5);
+  p.load_at(8, kIn, shape(16, 64, 64), ElementType::e4m3).wait(0);
+  p.mma(24, 8, 8, false, true, ElementType::e4m3).end().run(bench);
+  REQUIRE(bench.gpu.front_end.fault_count() == 1);
+  REQUIRE(bench.gpu.front_end.faults()[0].kind == FaultKind::illegal_instruction);
+}
+
+TEST_CASE("SIMT operations on FP8 are those of FP32, and conversions", "[T3-2XCU-02]") {
+  GpuSpec spec;
+  spec.cus = 1;
+  spec.simt_instruction_lanes = 0;
+  GpuMachine machine(spec);
+  machine.map(kIn, 0x100000);
+  const ComputeUnitCounters& counters = machine.gpu.units[0]->counters();
+  const auto clocks = [&](unsigned operation, ElementType element) {
+    const uint64_t busy = counters.simt.busy;
+    Program p;
+    p.load_at(0, kIn, shape(16, 128, 128), element).simt(operation, 1, 0, 0).end().run(machine);
+    return counters.simt.busy - busy;
+  };
+  constexpr uint64_t kOnce = 16 * 128 / 64;
+  for (const ElementType element : {ElementType::e4m3, ElementType::e5m2}) {
+    CHECK(clocks(TILE_SIMT_ADD, element) == 4 * kOnce);
+    CHECK(clocks(TILE_SIMT_EXP, element) == 6 * kOnce);
+    CHECK(clocks(TILE_SIMT_COPY, element) == kOnce);
+    CHECK(clocks(TILE_SIMT_FP32, element) == kOnce);
+  }
+  REQUIRE(machine.gpu.front_end.fault_count() == 0);
+}
+
 TEST_CASE("SIMT operations on FP16 run at the machine's rate") {
   GpuSpec spec;
   spec.cus = 1;

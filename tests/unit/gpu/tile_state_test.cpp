@@ -429,3 +429,101 @@ TEST_CASE("SIMT operands of different shapes yield NaN") {
   std::memcpy(&value, result.data.data(), 2);
   REQUIRE(value == kFp16NaN);
 }
+
+TEST_CASE("products of FP8 tiles are summed in FP32 and rounded once, in every layout",
+          "[T3-2XCU-02]") {
+  // 3 x 2 of K = 5; by hand. E4M3: 0x38 is 1, 0x40 2, 0x44 3, 0x30 0.5, 0xB8 -1, 0x7E 448, 0x01 2^-9.
+  const std::vector<uint8_t> a{0x38, 0x40, 0x44, 0x30, 0xB8,   //
+                               0x01, 0x01, 0x01, 0x01, 0x01,   //
+                               0x7E, 0x7E, 0x00, 0x00, 0x00};  //
+  const std::vector<uint8_t> b{0x38, 0x40,                     //
+                               0x38, 0x30,                     //
+                               0x40, 0x38,                     //
+                               0x30, 0x00,                     //
+                               0x38, 0x44};                    //
+  // 1 + 2 + 6 + 0.25 - 1 = 8.25, 2 + 1 + 3 + 0 - 3 = 3; 5.5 and 6.5 of 2^-9; 896 and 1120.
+  const std::vector<uint8_t> e4m3{0x50, 0x44, 0x06, 0x06, 0x7E, 0x7E};
+  const std::vector<float> fp32{8.25f, 3, 5.5f * 0x1p-9f, 6.5f * 0x1p-9f, 896, 1120};
+  const auto tile = [](const std::vector<uint8_t>& data, uint32_t rows) {
+    Tile t;
+    t.element = ElementType::e4m3;
+    t.shape = {rows, static_cast<uint32_t>(data.size()) / rows, 0};
+    t.data = data;
+    return t;
+  };
+  const auto turned = [](const std::vector<uint8_t>& data, uint32_t rows) {
+    const size_t columns = data.size() / rows;
+    std::vector<uint8_t> out(data.size());
+    for (size_t i = 0; i < data.size(); ++i) out[i % columns * rows + i / columns] = data[i];
+    return out;
+  };
+  for (const bool a_km : {false, true}) {
+    for (const bool b_nk : {false, true}) {
+      Accumulator sum;
+      sum.zero(3, 2);
+      const Tile ta = a_km ? tile(turned(a, 3), 5) : tile(a, 3);
+      const Tile tb = b_nk ? tile(turned(b, 5), 2) : tile(b, 5);
+      REQUIRE(sum.multiply(ta, a_km, tb, b_nk, ElementType::e4m3) == 5);
+      std::vector<uint8_t> bytes(6);
+      sum.epilogue(0, 3, 0, 2, ElementType::e4m3, 0, 1, false, bytes.data());
+      CHECK(bytes == e4m3);
+      std::vector<float> wide(6);
+      sum.epilogue(0, 3, 0, 2, ElementType::fp32, 0, 1, false,
+                   reinterpret_cast<uint8_t*>(wide.data()));
+      CHECK(wide == fp32);
+    }
+  }
+}
+
+TEST_CASE("SIMT operations on FP8 round, saturate and convert", "[T3-2XCU-02]") {
+  const auto tile = [](ElementType element, std::vector<uint8_t> data) {
+    Tile t;
+    t.element = element;
+    t.shape = {1, static_cast<uint32_t>(data.size()), 0};
+    t.data = std::move(data);
+    return t;
+  };
+  // 1.5, 416, -1, NaN and 2.25, 416, 1, 1.
+  const Tile x = tile(ElementType::e4m3, {0x3C, 0x7D, 0xB8, 0x7F}),
+             y = tile(ElementType::e4m3, {0x41, 0x7D, 0x38, 0x38});
+  Tile result;
+  const auto of = [&](unsigned operation) {
+    simt_operation(operation, x, y, result);
+    CHECK(result.element == ElementType::e4m3);
+    return result.data;
+  };
+  CHECK(of(TILE_SIMT_ADD) == std::vector<uint8_t>{0x47, 0x7E, 0x00, 0x7F});
+  CHECK(of(TILE_SIMT_SUB) == std::vector<uint8_t>{0xB4, 0x00, 0xC0, 0x7F});
+  CHECK(of(TILE_SIMT_MUL) == std::vector<uint8_t>{0x46, 0x7E, 0xB8, 0x7F});  // 3.375: to 3.5.
+  CHECK(of(TILE_SIMT_MAX) == std::vector<uint8_t>{0x41, 0x7D, 0x38, 0x7F});
+  simt_operation(TILE_SIMT_E5M2, x, x, result);
+  CHECK(result.element == ElementType::e5m2);
+  // 416 lies between 384 and 448: 448 has the odd code and lies as far, so 384.
+  CHECK(result.data == std::vector<uint8_t>{0x3E, 0x5E, 0xBC, 0x7F});
+  simt_operation(TILE_SIMT_FP32, result, result, result);
+  simt_operation(TILE_SIMT_E4M3, result, result, result);
+  CHECK(result.data == std::vector<uint8_t>{0x3C, 0x7C, 0xB8, 0x7F});
+  // Operands of different shapes.
+  simt_operation(TILE_SIMT_ADD, x, tile(ElementType::e4m3, {0x38, 0x38}), result);
+  CHECK(result.data == std::vector<uint8_t>(4, 0x7F));
+}
+
+TEST_CASE("stamps of FP8 are whole numbers that it holds", "[T3-2XCU-02]") {
+  StampMatrix a = matrix(0), b = matrix(1);
+  a.element = b.element = ElementType::e4m3;
+  Accumulator sum;
+  sum.zero(64, 32);
+  const auto part = [](const StampMatrix& m, uint32_t row, uint32_t rows) {
+    Tile tile;
+    tile.shape = {rows, kDepth, static_cast<uint32_t>(m.pitch)};
+    tile.stamped = true;
+    tile.stamp = stamp_of(m, m.base + row * m.pitch, tile.shape);
+    return tile;
+  };
+  sum.multiply(part(a, 128, 64), false, part(b, 32, 32), true, ElementType::e4m3);
+  REQUIRE(sum.complete());
+  std::vector<uint8_t> row(32);
+  sum.epilogue(17, 1, 0, 32, ElementType::e4m3, 3, 16, false, row.data());
+  for (uint32_t column = 0; column < 32; ++column)
+    REQUIRE(E4m3::to_fp32(row[column]) == stamp_value(99, 3, 128 + 17, 32 + column, 16));
+}

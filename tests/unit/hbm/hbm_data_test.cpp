@@ -109,6 +109,22 @@ TEST_CASE("op-and-store adds in every element type", "[T3-NMC-01]") {
   CHECK(memory(bench, 12288, 4) == halves({0xFFFE, 0xFFFF}));
 }
 
+TEST_CASE("op-and-store adds FP8 at any address, rounds each sum and saturates", "[T3-2XCU-02]") {
+  HbmFixture bench{HbmSpec{}};
+  // E4M3: 1.5 + 2.25 = 3.75; 2 + 0.125 is half-way to 2.25 and stays; 416 + 416 saturates at 448.
+  // E5M2: 1.5 + 2.5 = 4; 8 + 1 is half-way to 10 and stays.
+  const std::vector<uint8_t> memory4{0x3C, 0x40, 0x7D}, added4{0x41, 0x20, 0x7D};
+  const std::vector<uint8_t> memory5{0x3E, 0x48}, added5{0x41, 0x3C};
+  bench.image.load(4097, memory4.data(), 3);
+  bench.image.load(8193, memory5.data(), 2);
+  bench.update(4097, added4, 0, Stream::communication, ElementType::e4m3);
+  bench.update(8193, added5, 0, Stream::communication, ElementType::e5m2);
+  bench.run();
+  // What lies beside them stays as it was.
+  CHECK(memory(bench, 4096, 5) == std::vector<uint8_t>{0, 0x47, 0x40, 0x7E, 0});
+  CHECK(memory(bench, 8192, 4) == std::vector<uint8_t>{0, 0x44, 0x48, 0});
+}
+
 TEST_CASE("accesses are counted on the account that they name, by the job's name for it") {
   HbmFixture bench{HbmSpec{}};
   for (const uint8_t account : {uint8_t{STRETTO_ACCOUNT_CP}, uint8_t{STRETTO_ACCOUNTS - 1}}) {

@@ -80,6 +80,29 @@ TEST_CASE(
   CHECK(bench.violations().empty());
 }
 
+TEST_CASE("the Tracker counts FP8 by elements, of rows of an odd number of bytes, too",
+          "[T3-2XCU-02]") {
+  HbmFixture bench{HbmSpec{}};
+  program_tracker(bench, 8, 2 * 4 * 37);
+  for (unsigned time = 0; time < 2; ++time) {
+    CHECK(bench.triggers.empty());
+    for (unsigned row = 0; row < 4; ++row) {
+      bench.send(Operation::update, 0x10001 + row * 4099, std::vector<uint8_t>(37),
+                 bench.queue.now(), Stream::compute, [](PooledPayload& payload) {
+                   payload.extension.element = ElementType::e4m3;
+                   payload.extension.tracked = true;
+                   payload.extension.wg_id = 5;
+                   payload.extension.wf_id = 3;
+                 });
+    }
+    bench.run();
+  }
+  REQUIRE(bench.triggers.size() == 1);
+  CHECK(bench.triggers[0].address == 0x10001);
+  CHECK(bench.statistic("tracker.half_words") == 2 * 4 * 37);
+  CHECK(bench.violations().empty());
+}
+
 TEST_CASE("a complete tile of the event interval schedules instead of triggering the DMA",
           "[T3-AGC-01]") {
   struct Events final : TriggerSink {

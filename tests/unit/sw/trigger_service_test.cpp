@@ -596,3 +596,24 @@ TEST_CASE(
   busy = 1000000;
   CHECK(trigger_service_reset(&f.trigger, false) == STRETTO_ERROR_STATE);
 }
+
+TEST_CASE("an output of FP8 may begin anywhere, and what are no numbers is refused",
+          "[T3-2XCU-02]") {
+  Firmware f;
+  stretto_output_config_t o = output();
+  configure(f);
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  o.base += 1;
+  CHECK(trigger_service_output(&f.trigger, &o) == STRETTO_ERROR_ARGUMENT);
+  for (const uint8_t element : {6, 7}) {
+    o.element = element;
+    o.pitch = 300;
+    REQUIRE(trigger_service_output(&f.trigger, &o) == STRETTO_OK);
+    // 16 rows x 128 x 2, and a region that is as wide as the bytes.
+    CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_THRESHOLD_OFFSET) == 0x1000100010001000);
+  }
+  for (const uint8_t element : {4, 5, 8}) {
+    o.element = element;
+    CHECK(trigger_service_output(&f.trigger, &o) == STRETTO_ERROR_ARGUMENT);
+  }
+}

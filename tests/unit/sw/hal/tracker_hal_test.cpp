@@ -118,6 +118,23 @@ TEST_CASE("the Tracker refuses outputs it cannot count, without a write") {
   CHECK(tracker_init(nullptr) == STRETTO_ERROR_ARGUMENT);
 }
 
+TEST_CASE("elements of 8 bits count as half-words at the Tracker, of 32 bits as two",
+          "[T3-2XCU-02]") {
+  for (const auto& [bytes, interior] :
+       {std::pair(1u, 0x1000100010001000), std::pair(4u, 0x2000200020002000)}) {
+    MockMmio mmio;
+    const tracker_t t = fresh_tracker();
+    // One tile of 128 x 128; what is left of the other classes is that of 128 rows and columns, too.
+    mmio.expect_write(t.base + TRACKER_TILES_OFFSET, 1);
+    mmio.expect_write(t.base + TRACKER_STRIPS_OFFSET, 1 | uint64_t{1 << 24} << 32);
+    mmio.expect_write(t.base + TRACKER_UNTRACKED_OFFSET, 0);
+    for (unsigned i = 0; i < 8; ++i)
+      mmio.expect_write(t.base + TRACKER_THRESHOLD_OFFSET_AT(i), static_cast<uint64_t>(interior));
+    const tracker_output_t output = {128, 128, 128, 128, 8, 2, bytes, 0, 0};
+    CHECK(tracker_configure(&t, &output) == STRETTO_OK);
+  }
+}
+
 TEST_CASE("a busy Tracker is not stopped, a quiet one is disabled before it is cleared") {
   const tracker_t t = fresh_tracker();
   {
