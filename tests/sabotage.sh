@@ -147,6 +147,10 @@ workload=t3/nodes-small
 sabotage aq "a credit lost between nodes" 1 'credit' --mode t3 "${model[@]}" --set link_between_nodes.fault.lose_credit=3
 workload=t3/deliver-small
 sabotage am "tiles that leave before their last row is there" 1 'law violated: trigger addresses that are not their tile' --mode t3 --impl all=model --firmware "$build/sw/firmware/main_early_trigger.elf"
+workload=t3/small-fp8
+sabotage at0 "nothing, FP8 (control)" 0 complete --mode t3 --impl all=model
+sabotage at "FP8 GEMM that skips one K step" 1 'wrong data: rank' --mode t3 --impl all=model --set software.gemm=gemm_skip_step
+sabotage at1 "one update of FP8 dropped" 1 'wrong data: rank|written updates' --mode t3 --impl all=model --set hbm.fault.drop_update=100
 workload=t3/follow-small
 sabotage ak0 "nothing, operations behind the sum (control)" 0 complete --mode t3 --impl all=model
 sabotage ak "a collective wait that ends at once" 1 'wrong data: rank' --mode t3 --impl all=model --firmware "$build/sw/firmware/main_no_wait.elf"

@@ -4,39 +4,27 @@
 #include <Eigen/Core>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
 #include <cstdio>
 #include <future>
 
+#include "platform/check/number_format.h"
+
 namespace stretto {
 
 namespace {
-
-float value_of(uint16_t bits) {
-  return static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(bits));
-}
-uint16_t bits_of(float value) { return Eigen::half(value).x; }
-
-bool is_nan(uint16_t bits) { return (bits & 0x7FFF) > 0x7C00; }
-
-std::string text_of(uint16_t bits) {
-  if (is_nan(bits)) return "NaN";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value_of(bits));
-  return text;
-}
 
 class Checker {
  public:
   explicit Checker(const CheckTask& task)
       : task_(task),
+        format_(task.element),
         tiles_n_((task.n + task.tile_n - 1) / task.tile_n),
         tiles_(tiles_n_ * ((task.m + task.tile_m - 1) / task.tile_m)),
         got_(task.n) {
-    for (uint32_t value = 0; value < whole_.size(); ++value)
-      whole_[value] = bits_of(static_cast<float>(value));
+    for (uint32_t value = 0; value <= format_.whole(); ++value)
+      whole_.push_back(bits_of(static_cast<float>(value)));
     number_tiles();
   }
 
@@ -58,6 +46,16 @@ class Checker {
   }
 
  private:
+  float value_of(uint16_t bits) const { return format_.value(bits); }
+  uint16_t bits_of(float value) const { return format_.bits(value); }
+
+  std::string text_of(uint16_t bits) const {
+    if (format_.is_nan(bits)) return "NaN";
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", value_of(bits));
+    return text;
+  }
+
   struct Tile {
     uint32_t chunk = 0;
     uint32_t index = 0;  // In the chunk.
@@ -92,8 +90,8 @@ class Checker {
   }
   uint32_t chunk_at(uint32_t row, uint32_t column) const { return tile_at(row, column).chunk; }
 
-  // Compares what must be in `row` on every simulated rank; expected(rank) gives the FP16
-  // bits of the row.
+  // Compares what must be in `row` on every simulated rank; expected(rank) gives the bits of the
+  // row.
   template <class Expected>
   void compare_row(uint32_t row, Expected expected) {
     const bool own_only = task_.output == CheckOutput::own_sum;
@@ -169,7 +167,8 @@ class Checker {
     return want_.data();
   }
 
-  // Sums as FP16. Integers up to 2048 are exact, so a sum does not depend on the order of the ring.
+  // Sums as numbers of the format. Integers are exact, so a sum does not depend on the order of the
+  // ring.
   void whole_numbers(const std::vector<uint32_t>& sum, uint16_t* want) const {
     for (uint32_t column = 0; column < task_.n; ++column) {
       assert(sum[column] < whole_.size());
@@ -256,7 +255,7 @@ class Checker {
     }
     using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     partial_.assign(task_.ranks, std::vector<uint16_t>(uint64_t{task_.m} * task_.n));
-    // gamma_K of FP32 accumulation (Higham, 3.1) times sum |a||b|, plus one rounding to FP16.
+    // gamma_K of FP32 accumulation (Higham, 3.1) times sum |a||b|, plus one rounding to the format.
     const double u32 = std::ldexp(1.0, -24);
     const double gamma = task_.k * u32 / (1 - task_.k * u32);
     for (uint32_t rank = 0; rank < task_.ranks; ++rank) {
@@ -281,10 +280,13 @@ class Checker {
         for (uint32_t column = 0; column < task_.n; ++column) {
           const uint16_t bits = bits_of(sum[column]);
           partial_[rank][uint64_t{row} * task_.n + column] = bits;
-          const double error = std::abs(double(value_of(bits)) - exact(row, column));
+          const double right =
+              std::clamp(exact(row, column), -format_.largest(), format_.largest());
+          const double error = std::abs(double(value_of(bits)) - right);
           const double accumulation = gamma * magnitude(row, column);
           const double rounding = std::max(
-              std::ldexp(std::abs(exact(row, column)) + accumulation, -11), std::ldexp(1.0, -25));
+              std::ldexp(std::abs(exact(row, column)) + accumulation, -format_.precision()),
+              format_.smallest() / 2);
           report_.max_error = std::max(report_.max_error, error / (accumulation + rounding));
         }
       }
@@ -310,6 +312,7 @@ class Checker {
       const uint32_t owner = chunk_at(row, column);
       uint32_t rank = (owner + task_.ranks - 1) % task_.ranks;
       uint16_t sum = partial(rank, column);
+      if (task_.from_zero) sum = bits_of(0.0f + value_of(sum));
       while (rank != owner) {
         rank = (rank + task_.ranks - 1) % task_.ranks;
         sum = bits_of(value_of(sum) + value_of(partial(rank, column)));
@@ -325,7 +328,7 @@ class Checker {
     std::vector<std::vector<uint16_t>> got(task_.ranks, std::vector<uint16_t>(task_.n));
     for (uint32_t rank = 0; rank < task_.ranks; ++rank)
       task_.read(rank, row, 0, task_.n, got[rank].data());
-    const double additions = (task_.ranks - 1) * std::ldexp(1.0, -11);
+    const double additions = (task_.ranks - 1) * std::ldexp(1.0, -format_.precision());
     const double gamma = additions / (1 - additions);
     for (uint32_t column = 0; column < task_.n; ++column) {
       double sum = 0, magnitude = 0;
@@ -343,12 +346,13 @@ class Checker {
   }
 
   const CheckTask& task_;
+  const NumberFormat format_;
   uint32_t tiles_n_;
   uint32_t tiles_;
   std::vector<Tile> tile_;  // By row and column.
   std::vector<Clipped> clipped_;
   std::vector<uint16_t> got_;
-  std::array<uint16_t, 2049> whole_;  // 0..2048 as FP16.
+  std::vector<uint16_t> whole_;  // 0, 1, ... as numbers of the format.
   std::vector<uint32_t> sum_;
   std::vector<uint16_t> want_, followed_;
   std::vector<uint32_t> chunk_sum_;  // By place in a chunk.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Is what the machine computed right? Every element that a mode promises is compared with a
-// reference that shares no code with the machine's arithmetic (Eigen::half for FP16, plain loops
-// and Eigen for products).
+// reference that shares no code with the machine's arithmetic (number_format.h, plain loops and
+// Eigen for products).
 //
 // Ring order (T3-U10): the reduction of chunk c starts on rank c - 1 and goes down the ring, c - 2,
 // ..., to its owner c.
 //   stamp data: partial products are known small integers, so sums are exact in any order;
-//   real data: partials are FP32 sums over ascending k, rounded to FP16 once; the ring adds them in
-//   FP16 in ring order.
+//   real data: partials are FP32 sums over ascending k, rounded once; the ring adds them in ring
+//   order, each sum rounded.
 //     Those are compared bit for bit. Partials are also compared with float64 products (Eigen): the
 //     error must be within FP32 accumulation plus one rounding; max_error is the largest observed
 //     share of that bound.
 // Order-free sums (`any_order`): updates arrive at an element in any order, so real data has no one
 // right result. What the owner of an element has is compared with the sum of the partials in
-// float64; (N - 1) additions in FP16 err by at most gamma(N - 1) sum |partial|, u = 2^-11 (Higham,
-// 3.1 and 4.2). Others must have the same bits. max_error is the largest share of either bound.
+// float64; (N - 1) additions err by at most gamma(N - 1) sum |partial|, u = 2^-11 of FP16 and 2^-4 of
+// E4M3 (Higham, 3.1 and 4.2; underflow is exact there). Others must have the same bits. max_error is the largest share of either bound.
 #ifndef STRETTO_PLATFORM_CHECK_CHECK_H_
 #define STRETTO_PLATFORM_CHECK_CHECK_H_
 
@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "platform/config/options.h"
+#include "sw/include/formats/machine_types.h"
 
 namespace stretto {
 
@@ -58,20 +59,22 @@ struct CheckTask {
   bool strips_down = false;
   DataMode data = DataMode::stamp;
   CheckOutput output = CheckOutput::product;
-  bool any_order = false;  // Of the additions; else the ring's.
-  // FP16 bits of [row, column .. column + count) of a rank's output array.
+  bool any_order = false;                   // Of the additions; else the ring's.
+  bool from_zero = false;                   // Memory adds to zeros, so no sum is -0.
+  ElementType element = ElementType::fp16;  // Or FP8: of operands and outputs.
+  // Bits of [row, column .. column + count) of a rank's output array.
   std::function<void(uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits)>
       read;
   // Adds the stamps of row `row` of a rank's partial product to sum[0..n); stamp data. Called by
   // several threads at a time.
   std::function<void(uint32_t rank, uint32_t row, uint32_t* sum)> add_stamps;
-  // FP16 bits of operand elements; real data.
+  // Bits of operand elements; real data.
   std::function<uint16_t(uint32_t rank, uint32_t row, uint32_t k)> a;
   std::function<uint16_t(uint32_t rank, uint32_t k, uint32_t column)> b;
   // Isolated collectives: what a rank's output held at the start, instead of a partial product;
   // else empty.
   std::function<uint16_t(uint32_t rank, uint32_t row, uint32_t column)> given;
-  // What follows the sum, if given: times a mask, plus a residual, each rounded to FP16. FP16 bits.
+  // What follows the sum, if given: times a mask, plus a residual, each rounded. Bits.
   std::function<uint16_t(uint32_t row, uint32_t column)> mask, residual;
   // Ranks that were simulated. A mirrored machine simulates rank 0, which receives its own sums:
   // each chunk holds the sum of the elements at that place in all chunks of rank 0 (equal chunks;

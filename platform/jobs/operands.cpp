@@ -12,6 +12,12 @@ uint16_t random_fp16(uint64_t seed, uint32_t rank, uint32_t what, uint32_t i, ui
   return static_cast<uint16_t>((x >> 40 & 0x8000) | exponent << 10 | (x & 0x3FF));
 }
 
+uint8_t random_e4m3(uint64_t seed, uint32_t rank, uint32_t what, uint32_t i, uint32_t j) {
+  const uint64_t x = content_word(seed, rank * 8 + what, uint64_t{i} << 32 | j);
+  const uint64_t exponent = 1 + (x >> 20) % 6;
+  return static_cast<uint8_t>((x >> 40 & 0x80) | exponent << 3 | (x & 0x7));
+}
+
 MemoryImage::Generator random_words(uint64_t seed, uint32_t rank, uint64_t base) {
   return [=](uint64_t address, uint8_t* bytes, uint64_t count) {
     uint64_t word = 0;

@@ -24,19 +24,24 @@ enum What : uint32_t { kA, kB, kC, kMask, kResidual };
 // A random FP16 number of either sign with magnitude in [2^-6, 1): all 10 fraction bits, no
 // overflow in sums.
 uint16_t random_fp16(uint64_t seed, uint32_t rank, uint32_t what, uint32_t i, uint32_t j);
+// Likewise of E4M3, all 3 fraction bits.
+uint8_t random_e4m3(uint64_t seed, uint32_t rank, uint32_t what, uint32_t i, uint32_t j);
 
 inline uint64_t offset_of(uint64_t address) { return address & STRETTO_OFFSET_MASK; }
 
-// Fills the elements of rows of `columns` FP16 numbers that overlap [address, address + count).
+// Fills the elements of rows of `columns` numbers, of value's type, that overlap [address, address +
+// count).
 template <class Value>
 MemoryImage::Generator generator(uint64_t base, uint64_t pitch, uint32_t rows, uint32_t columns,
                                  Value value) {
   return [=](uint64_t address, uint8_t* bytes, uint64_t count) {
-    for (uint64_t at = address & ~uint64_t{1}; at < address + count; at += 2) {
-      const uint64_t row = (at - base) / pitch, column = (at - base) % pitch / 2;
+    using Element = decltype(value(uint32_t{}, uint32_t{}));
+    constexpr uint64_t kSize = sizeof(Element);
+    for (uint64_t at = address / kSize * kSize; at < address + count; at += kSize) {
+      const uint64_t row = (at - base) / pitch, column = (at - base) % pitch / kSize;
       if (at < base || row >= rows || column >= columns) continue;
-      const uint16_t bits = value(static_cast<uint32_t>(row), static_cast<uint32_t>(column));
-      std::memcpy(bytes + (at - address), &bits, 2);
+      const Element bits = value(static_cast<uint32_t>(row), static_cast<uint32_t>(column));
+      std::memcpy(bytes + (at - address), &bits, kSize);
     }
   };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiled GEMM for the tensor pipe, K step 32, tiles of 128 x 128, 256 x 128 and, for the few rows of
+// Tiled GEMM for the tensor pipe, K step of 64 bytes, tiles of 128 x 128, 256 x 128 and, for the few rows of
 // token generation, 16 x 128. One ELF for every mode of execution: what happens to the stores of C
 // (kept, sent to a peer, added in memory) is decided outside, by the range table and the update bit
 // of the dispatch (T3-CFG-05).
@@ -9,6 +9,7 @@
 // without rows stores nothing. An edge tile is multiplied as a full tile (what lies beyond an
 // operand reads as zero), like a tensor kernel that masks its loads.
 //
+// GEMM_E4M3 builds gemm_e4m3.elf: operands and C of FP8, the accumulator is FP32 as ever.
 // GEMM_SPLIT_K builds gemm_split.elf: several work-groups a tile, each with a part of K
 // (kernel_arguments.h). GEMM_SKIP_STEP, GEMM_SWAP_TILES and GEMM_WILD_STORE build deliberately wrong
 // kernels for the tests of the checkers; GEMM_OTHER_ROWS one whose result is right, and which no Tracker can follow,
@@ -91,8 +92,8 @@ KERNEL_INLINE _Noreturn void gemm(const uint32_t tile_m) {
     const uint32_t columns = min_u32(GEMM_TILE_N, n - column);
     const uint64_t block = (uint64_t)(SLICE_OF(wavefront) * rows_each) | ((uint64_t)rows << 16) |
                            ((uint64_t)columns << 48);
-    tile_epilogue(TILE_R(0), ACCUMULATOR, block, STRETTO_FP16);
-    tile_store(TILE_R(0), address, tile_shape(rows, columns * ELEMENT_BYTES, ldc), STRETTO_FP16);
+    tile_epilogue(TILE_R(0), ACCUMULATOR, block, GEMM_ELEMENT);
+    tile_store(TILE_R(0), address, tile_shape(rows, columns * ELEMENT_BYTES, ldc), GEMM_ELEMENT);
   }
   tile_end();
   __builtin_unreachable();
@@ -105,13 +106,13 @@ void gemm_16x128(void) { gemm(16); }
 // Registers: accumulator, one row tile a wavefront, 2 KiB of scalar registers a wavefront. LDS: two
 // buffers of A and B.
 STRETTO_KERNEL(gemm_128x128, .type = STRETTO_KERNEL_TENSOR,
-               .registers_bytes = (64 + 8 * 4 + 8 * 2) * 1024, .lds_bytes = 32 * 1024,
-               .private_bytes = 256, .wavefronts = GEMM_WAVEFRONTS, .tile_m = 128,
-               .tile_n = GEMM_TILE_N, .kernarg_bytes = sizeof(arguments_t));
+               .registers_bytes = (64 + 8 * 2 * ELEMENT_BYTES + 8 * 2) * 1024,
+               .lds_bytes = 32 * 1024, .private_bytes = 256, .wavefronts = GEMM_WAVEFRONTS,
+               .tile_m = 128, .tile_n = GEMM_TILE_N, .kernarg_bytes = sizeof(arguments_t));
 STRETTO_KERNEL(gemm_256x128, .type = STRETTO_KERNEL_TENSOR,
-               .registers_bytes = (128 + 8 * 8 + 8 * 2) * 1024, .lds_bytes = 48 * 1024,
-               .private_bytes = 256, .wavefronts = GEMM_WAVEFRONTS, .tile_m = 256,
-               .tile_n = GEMM_TILE_N, .kernarg_bytes = sizeof(arguments_t));
+               .registers_bytes = (128 + 8 * 4 * ELEMENT_BYTES + 8 * 2) * 1024,
+               .lds_bytes = 48 * 1024, .private_bytes = 256, .wavefronts = GEMM_WAVEFRONTS,
+               .tile_m = 256, .tile_n = GEMM_TILE_N, .kernarg_bytes = sizeof(arguments_t));
 STRETTO_KERNEL(gemm_16x128, .type = STRETTO_KERNEL_TENSOR,
                .registers_bytes = (8 + 8 * 1 + 8 * 2) * 1024, .lds_bytes = 18 * 1024,
                .private_bytes = 256, .wavefronts = GEMM_WAVEFRONTS, .tile_m = 16,

@@ -2,15 +2,21 @@
 // The K loop of tiled products on the tensor pipe: of gemm.c and what multiplies like it.
 // Work-group-owned tiles l0/l1 hold A, l2/l3 B, two buffers, so that the loads of a step fly while
 // the step before is multiplied; the scoreboard orders loads behind the multiplication that still
-// reads their buffer.
+// reads their buffer. GEMM_E4M3: operands of FP8; a step has 64 bytes of K either way.
 #ifndef STRETTO_SW_KERNELS_GEMM_H_
 #define STRETTO_SW_KERNELS_GEMM_H_
 
 #include "sw/kernels/kernel.h"
 #include "sw/kernels/kernel_arguments.h"
 
-#define K_STEP 32u
+#ifdef GEMM_E4M3
+#define GEMM_ELEMENT STRETTO_E4M3
+#define ELEMENT_BYTES 1u
+#else
+#define GEMM_ELEMENT STRETTO_FP16
 #define ELEMENT_BYTES 2u
+#endif
+#define K_STEP (64u / ELEMENT_BYTES)
 
 #define A_EVEN TILE_L(0)
 #define A_ODD TILE_L(1)
@@ -33,8 +39,8 @@ KERNEL_INLINE void load_step(operands_t* o, const int tile_a, const int tile_b) 
     o->a_shape = o->a_last;
     o->b_shape = o->b_last;
   }
-  tile_load(tile_a, o->a, o->a_shape, STRETTO_FP16, 0);
-  tile_load(tile_b, o->b, o->b_shape, STRETTO_FP16, 0);
+  tile_load(tile_a, o->a, o->a_shape, GEMM_ELEMENT, 0);
+  tile_load(tile_b, o->b, o->b_shape, GEMM_ELEMENT, 0);
   o->a += o->a_move;
   o->b += o->b_move;
 }
@@ -45,13 +51,13 @@ KERNEL_INLINE void k_loop(operands_t* o, const int a_km, const int b_nk) {
   load_step(o, A_EVEN, B_EVEN);
   const int one_step = o->loads_left == 0;
   if (!one_step) load_step(o, A_ODD, B_ODD);
-  tile_mma(ACCUMULATOR, A_EVEN, B_EVEN, a_km, b_nk, STRETTO_FP16);
+  tile_mma(ACCUMULATOR, A_EVEN, B_EVEN, a_km, b_nk, GEMM_ELEMENT);
   if (one_step) return;
   for (;;) {
-    tile_mma(ACCUMULATOR, A_ODD, B_ODD, a_km, b_nk, STRETTO_FP16);
+    tile_mma(ACCUMULATOR, A_ODD, B_ODD, a_km, b_nk, GEMM_ELEMENT);
     if (o->loads_left == 0) return;
     load_step(o, A_EVEN, B_EVEN);
-    tile_mma(ACCUMULATOR, A_EVEN, B_EVEN, a_km, b_nk, STRETTO_FP16);
+    tile_mma(ACCUMULATOR, A_EVEN, B_EVEN, a_km, b_nk, GEMM_ELEMENT);
     if (o->loads_left == 0) return;
     load_step(o, A_ODD, B_ODD);
   }

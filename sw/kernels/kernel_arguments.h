@@ -10,7 +10,7 @@
 #include <stdint.h>
 #endif
 
-// C[m, n] = sum over k of A[m, k] B[k, n], FP16 with FP32 accumulation. Work-group t computes
+// C[m, n] = sum over k of A[m, k] B[k, n], FP16 or FP8 with FP32 accumulation. Work-group t computes
 // output tile t of the order (tile_order.h).
 typedef struct stretto_gemm_arguments {
   uint64_t a;
@@ -52,7 +52,7 @@ static inline const char* gemm_kernel_of_tile(uint32_t tile_m) {
                          : 0;
 }
 
-// The ring kernels. An output of m x n FP16 elements is cut into tiles and the tiles, in the
+// The ring kernels. An output of m x n elements is cut into tiles and the tiles, in the
 // order `order`, into `ranks` chunks: chunk c = tiles c * tiles / ranks .. (c + 1) * tiles / ranks - 1. Rank
 // r sends to r - 1 and receives from r + 1.
 typedef struct stretto_ring_arguments {

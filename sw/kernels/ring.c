@@ -23,13 +23,19 @@
 // Receive buffers: every chunk of the receive array is written once a launch, so nothing has to be
 // handed back. Flags are written in step order: word (step - 1) * work-groups + id; a step's flag
 // has reached flag_value or more. Loads bypass the L2 (streaming). Four units are in flight: loads
-// run three ahead of the addition and the store.
+// run three ahead of the addition and the store. RING_E4M3 builds ring_e4m3.elf, of FP8.
 #include "sw/include/tile_order.h"
 #include "sw/kernels/kernel.h"
 #include "sw/kernels/kernel_arguments.h"
 
 #define UNITS_OF_TILE 8u
+#ifdef RING_E4M3
+#define RING_ELEMENT STRETTO_E4M3
+#define ELEMENT_BYTES 1u
+#else
+#define RING_ELEMENT STRETTO_FP16
 #define ELEMENT_BYTES 2u
+#endif
 
 typedef struct place {
   uint64_t offset;  // From the start of the array.
@@ -64,16 +70,16 @@ KERNEL_INLINE void load(const stretto_ring_arguments_t* g, const run_t* run, uin
   if (unit >= run->end) return;
   *place = place_of(g, unit);
   if (place->shape == 0) return;
-  tile_load(own, run->source + place->offset, place->shape, STRETTO_FP16, 1);
+  tile_load(own, run->source + place->offset, place->shape, RING_ELEMENT, 1);
   if (run->addend != 0)
-    tile_load(other, run->addend + place->offset, place->shape, STRETTO_FP16, 1);
+    tile_load(other, run->addend + place->offset, place->shape, RING_ELEMENT, 1);
 }
 
 // Returns whether the run goes on.
 KERNEL_INLINE int finish(run_t* run, const int own, const int other, const place_t* place) {
   if (place->shape != 0) {
     if (run->addend != 0) tile_simt(TILE_SIMT_ADD, own, own, other);
-    tile_store(own, run->target + place->offset, place->shape, STRETTO_FP16);
+    tile_store(own, run->target + place->offset, place->shape, RING_ELEMENT);
   }
   return ++run->unit < run->end;
 }
@@ -176,12 +182,12 @@ KERNEL_INLINE void follow_on(const stretto_ring_arguments_t* g, uint32_t unit, c
                              const int factor, const int addend) {
   const place_t place = place_of(g, unit);
   if (place.shape == 0) return;
-  tile_load(own, g->output + place.offset, place.shape, STRETTO_FP16, 1);
-  tile_load(factor, g->receive + place.offset, place.shape, STRETTO_FP16, 1);
-  tile_load(addend, g->peer + place.offset, place.shape, STRETTO_FP16, 1);
+  tile_load(own, g->output + place.offset, place.shape, RING_ELEMENT, 1);
+  tile_load(factor, g->receive + place.offset, place.shape, RING_ELEMENT, 1);
+  tile_load(addend, g->peer + place.offset, place.shape, RING_ELEMENT, 1);
   tile_simt(TILE_SIMT_MUL, own, own, factor);
   tile_simt(TILE_SIMT_ADD, own, own, addend);
-  tile_store(own, g->output + place.offset, place.shape, STRETTO_FP16);
+  tile_store(own, g->output + place.offset, place.shape, RING_ELEMENT);
 }
 
 void ring_follow_on(void) {
@@ -198,7 +204,7 @@ void ring_follow_on(void) {
 }
 
 // Eight register tiles of 1/8 of a 256 x 128 tile, 4 KiB of scalar registers.
-#define RING_REGISTERS ((8 * 8 + 4) * 1024)
+#define RING_REGISTERS ((8 * 4 * ELEMENT_BYTES + 4) * 1024)
 
 STRETTO_KERNEL(ring_reduce_scatter, .type = STRETTO_KERNEL_SIMT, .registers_bytes = RING_REGISTERS,
                .private_bytes = 1024, .wavefronts = 1,

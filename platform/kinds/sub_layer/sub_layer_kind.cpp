@@ -5,11 +5,11 @@
 #include <cassert>
 #include <cstring>
 
-#include "models/common/error.h"
+#include "models/common/fp8.h"
 #include "models/common/stamp.h"
 #include "platform/jobs/operands.h"
+#include "platform/kinds/sub_layer/sub_layer_checks.h"
 #include "sw/include/formats/address_map.h"
-#include "sw/include/regs/mca_regs.h"
 
 namespace stretto {
 
@@ -17,15 +17,6 @@ namespace {
 
 const Account kInit{RING_GEMM_ACCOUNT_INIT, "init"}, kGemm{RING_GEMM_ACCOUNT_GEMM, "gemm"},
     kReduceScatter{RING_GEMM_ACCOUNT_RS, "rs"}, kAllGather{RING_GEMM_ACCOUNT_AG, "ag"};
-
-ring_gemm_mode_t mode_of(const std::string& name) {
-  return mode_named(name, RING_GEMM_MODES, ring_gemm_mode_name);
-}
-
-// Tracker, range table and memory that adds do the reduce-scatter.
-bool is_fused(ring_gemm_mode_t mode) {
-  return mode == RING_GEMM_T3 || mode == RING_GEMM_T3_MCA || mode == RING_GEMM_DIRECT;
-}
 
 // What a mode leaves in the output.
 CheckOutput output_of(ring_gemm_mode_t mode) {
@@ -38,174 +29,6 @@ CheckOutput output_of(ring_gemm_mode_t mode) {
   }
 }
 
-// All but the kernels.
-ring_gemm_parameters_t parameters_of(const SubLayerKind& kind, const JobRequest& request,
-                                     uint32_t rank) {
-  const MachineSpec& spec = request.spec;
-  const SoftwareSpec& software = spec.software;
-  ring_gemm_parameters_t p{};
-  p.mode = mode_of(request.mode);
-  p.rank = rank;
-  p.ranks = request.ranks();
-  p.host_ranks = spec.sim.mirror ? 1 : p.ranks;
-  p.m = kind.m;
-  p.n = kind.n;
-  p.k = kind.k;
-  p.a_k_contiguous = kind.a_k_contiguous;
-  p.b_k_contiguous = kind.b_k_contiguous;
-  p.tile_m = software.tile_m;
-  p.tile_order = kind.tile_order;
-  p.split_k = software.split_k;
-  p.follow_on = kind.follow_on;
-  p.in_switch = spec.switch_.add_bytes != 0;
-  p.collective_groups = software.collective_groups != 0 ? software.collective_groups : spec.gpu.cus;
-  p.block_tiles = software.block_tiles;
-  p.tracker_ways = software.tracker_ways;
-  p.arbiter = arbiter_parameters(software, p.mode == RING_GEMM_T3_MCA
-                                               ? MCA_CONTROL_POLICY_COMMUNICATION_AWARE
-                                               : MCA_CONTROL_POLICY_ROUND_ROBIN);
-  p.job = host_job(request);
-  p.client = client_options(request, rank);
-  return p;
-}
-
-// One GPU can stand for all only if all do the same: equal chunks of whole tile rows. Where only
-// some chunks have tiles that are clipped on the right, packets are cut or stretched (chunk_mirror.h).
-void check_mirror(const SubLayerKind& kind, const JobRequest& request,
-                  const ring_gemm_plan_t& plan) {
-  const MachineSpec& spec = request.spec;
-  if (request.data == DataMode::real) throw UserError("sim.mirror needs --data stamp");
-  if (plan.tiles % spec.gpus != 0 || kind.m % spec.software.tile_m != 0) {
-    throw UserError("sim.mirror: workload " + request.workload + " does not give equal chunks to " +
-                    std::to_string(spec.gpus) + " GPUs; simulate all of them");
-  }
-}
-
-std::string times(uint64_t a, uint64_t b) { return std::to_string(a) + " x " + std::to_string(b); }
-
-// What the formats can hold: ids of work-groups have 16 bits, the Tracker finds the strip of a tile
-// by a reciprocal of 24 (tracker.yaml).
-void check_grid(const ring_gemm_parameters_t& p, const std::string& who) {
-  constexpr uint64_t kMaxTiles = 65536, kMaxProduct = uint64_t{1} << 24;
-  const uint64_t tiles_m = (uint64_t{p.m} + p.tile_m - 1) / p.tile_m,
-                 tiles_n = (uint64_t{p.n} + 127) / 128;
-  const std::string has =
-      who + "has " + times(tiles_m, tiles_n) + " output tiles of " + times(p.tile_m, 128) + ", ";
-  if (tiles_m * tiles_n > kMaxTiles) {
-    throw UserError(has + "more than the " + std::to_string(kMaxTiles) +
-                    " that a kernel may have; make m or n smaller, or software.tile_m=256");
-  }
-  if (p.split_k > 1 && tiles_m * tiles_n * p.split_k > kMaxTiles) {
-    throw UserError(has + std::to_string(p.split_k) + " work-groups each are more than the " +
-                    std::to_string(kMaxTiles) +
-                    " that a kernel may have; make software.split_k smaller");
-  }
-  const uint32_t code = p.tile_order == RING_GEMM_STRIPS
-                            ? tile_order_strips(p.m, p.n, static_cast<uint32_t>(tiles_m),
-                                                static_cast<uint32_t>(tiles_n))
-                            : TILE_ORDER_ROWS;
-  const tile_order_t order =
-      tile_order(code, static_cast<uint32_t>(tiles_m), static_cast<uint32_t>(tiles_n));
-  const uint64_t steps = tiles_m * tiles_n >> order.width;
-  if (is_fused(p.mode) && (order.along - 1) * (steps - 1) >= kMaxProduct) {
-    throw UserError(has + "which the Tracker cannot tell apart: (" + std::to_string(order.along) +
-                    " tiles along a strip - 1) x (" + std::to_string(steps) +
-                    " steps - 1) must be below 2^24 = 16777216, always so with " +
-                    "sub_layer.tile_order=strips");
-  }
-}
-
-// Split-K: several work-groups add to a tile, so their order, and that of rounding, is not known.
-void check_split(const JobRequest& request, const ring_gemm_parameters_t& p) {
-  if (p.split_k == 1) return;
-  const std::string split = "software.split_k=" + std::to_string(p.split_k) + " ";
-  if (p.mode != RING_GEMM_T3 && p.mode != RING_GEMM_T3_MCA)
-    throw UserError(split + "needs mode t3 or t3-mca: only there does memory add");
-  if (request.data == DataMode::real)
-    throw UserError(split + "needs --data stamp: rounding depends on the order of additions");
-  if (request.spec.sim.mirror) throw UserError(split + "cannot be mirrored");
-  if (request.spec.software.gemm == "gemm")
-    throw UserError(split + "needs a kernel that splits K: software.gemm=gemm_split");
-  const uint32_t steps = (p.k + 31) / 32, counted = p.tile_m == 256 ? 7 : 15;
-  if (p.split_k > steps || p.split_k > counted) {
-    throw UserError(split + "is more than " +
-                    (p.split_k > steps ? std::to_string(steps) + ", the K steps of 32"
-                                       : std::to_string(counted) +
-                                             ", what the Tracker can count for tiles of 256 rows"));
-  }
-}
-
-// Stores go to every other GPU, and each element of the own chunk gets an update of each.
-void check_direct(const JobRequest& request, const ring_gemm_parameters_t& p) {
-  if (p.mode != RING_GEMM_DIRECT) return;
-  const std::string who = request.subject() + ": mode direct ";
-  if (!request.spec.are_all_linked()) {
-    throw UserError(who + "sends to all others, so " + std::to_string(request.spec.gpus) +
-                    " GPUs need topology=fully_connected");
-  }
-  if (request.spec.sim.mirror) throw UserError(who + "cannot be mirrored: its peers are all GPUs");
-  if (p.ranks > ring_gemm_most_updates(p.tile_m)) {
-    throw UserError(who + "adds " + std::to_string(p.ranks) + " updates to an element, and the " +
-                    "Tracker can count " + std::to_string(ring_gemm_most_updates(p.tile_m)) +
-                    " for tiles of " + std::to_string(p.tile_m) + " rows");
-  }
-}
-
-// What follows is applied to the sum over all GPUs.
-void check_follow_on(const JobRequest& request, const ring_gemm_parameters_t& p) {
-  if (!p.follow_on) return;
-  const std::string who = "sub_layer.follow_on=true ";
-  if (!is_fused(p.mode) && p.mode != RING_GEMM_SEQUENTIAL)
-    throw UserError(who + "needs a whole sub-layer: mode sequential, t3, t3-mca or direct");
-  if (request.spec.sim.mirror) throw UserError(who + "cannot be mirrored");
-  if (p.mode == RING_GEMM_DIRECT && request.data == DataMode::real)
-    throw UserError(who + "in mode direct needs --data stamp: the order of additions is not known");
-}
-
-void check_fits(const SubLayerKind& kind, const JobRequest& request) {
-  ring_gemm_parameters_t p = parameters_of(kind, request, 0);
-  check_split(request, p);
-  check_direct(request, p);
-  check_follow_on(request, p);
-  const std::string who = request.subject() + ": does not fit: it ";
-  check_grid(p, who);
-  p.client.memory_end = UINT64_MAX;
-  ring_gemm_plan_t plan;
-  const stretto_status_t status = ring_gemm_plan(&p, &plan);
-  if (status != STRETTO_OK) throw UserError(who + "fails: " + stretto_status_text(status));
-  check_memory(request, plan.memory, kModuleBytes, "sub_layer.m, n or k");
-  if (request.spec.sim.mirror) check_mirror(kind, request, plan);
-}
-
-// Parameters that take away what the mode computes with.
-void check_machine(const JobRequest& request) {
-  const MachineSpec& spec = request.spec;
-  const std::string& mode = request.mode;
-  if (spec.hbm.updates == Updates::none && (is_fused(mode_of(mode)) || mode == "rs-nmc"))
-    throw UserError("hbm.updates=none: in mode " + mode + " memory adds: near_bank or controller");
-  if (!spec.gpu.tile_values &&
-      (request.data == DataMode::real || mode == "sequential" || mode == "rs")) {
-    throw UserError(
-        "gpu.tile_values=false: nothing could be checked, since additions yield zeros; without "
-        "values run a mode in which memory adds, with --data stamp");
-  }
-}
-
-void check_kernels(const SubLayerKind& kind, const JobRequest& request) {
-  const SoftwareSpec& software = request.spec.software;
-  const std::vector<uint8_t> gemm = kernel_file(software.gemm), ring = kernel_file(software.ring);
-  ring_gemm_parameters_t p = parameters_of(kind, request, 0);
-  p.gemm_elf = gemm.data();
-  p.gemm_elf_bytes = gemm.size();
-  p.ring_elf = ring.data();
-  p.ring_elf_bytes = ring.size();
-  char error[256];
-  if (ring_gemm_check_gemm_elf(&p, error, sizeof error) != STRETTO_OK)
-    throw UserError(kernel_path(software.gemm) + ": " + error);
-  if (ring_gemm_check_ring_elf(&p, error, sizeof error) != STRETTO_OK)
-    throw UserError(kernel_path(software.ring) + ": " + error);
-}
-
 }  // namespace
 
 void SubLayerKind::describe(ParameterSet& set) {
@@ -214,6 +37,9 @@ void SubLayerKind::describe(ParameterSet& set) {
   set.number("k", k, 1, 1u << 20, "Reduction dimension of one GPU.");
   set.flag("a_k_contiguous", a_k_contiguous, "A is stored M x K, else K x M.");
   set.flag("b_k_contiguous", b_k_contiguous, "B is stored N x K, else K x N.");
+  set.choice("element", element, {{"fp16", ElementType::fp16}, {"e4m3", ElementType::e4m3}},
+             "Of operands and outputs; e4m3: FP8 (OFP8), by the kernels software.gemm and "
+             "software.ring with _e4m3 behind their names, on a machine with gpu.tensor_fp8_rate.");
   set.flag("follow_on", follow_on,
            "Multiply the sum by a dropout mask and add a residual: fused modes in the own chunk in "
            "memory (T3 7.6), sequential in all of it by a kernel.");
@@ -263,21 +89,18 @@ std::map<std::string, uint64_t> SubLayerKind::shape() const {
   return {{"m", m}, {"n", n}, {"k", k}};
 }
 
-void SubLayerKind::check(const JobRequest& request) const {
-  check_machine(request);
-  check_fits(*this, request);
-  check_kernels(*this, request);
-}
+void SubLayerKind::check(const JobRequest& request) const { check_sub_layer(*this, request); }
 
 std::vector<std::string> SubLayerKind::claims(const JobRequest& request) const {
-  const ring_gemm_mode_t mode = mode_of(request.mode);
-  return is_fused(mode) ? std::vector<std::string>{kTracker, kArbiter}
-                        : std::vector<std::string>{kArbiter};
+  const ring_gemm_mode_t mode = sub_layer_mode(request.mode);
+  return sub_layer_fuses(mode) ? std::vector<std::string>{kTracker, kArbiter}
+                               : std::vector<std::string>{kArbiter};
 }
 
 std::vector<std::string> SubLayerKind::kernel_files(const JobRequest& request) const {
   const SoftwareSpec& software = request.spec.software;
-  return {kernel_path(software.gemm), kernel_path(software.ring)};
+  return {kernel_path(sub_layer_kernels(*this, software.gemm)),
+          kernel_path(sub_layer_kernels(*this, software.ring))};
 }
 
 std::unique_ptr<Job> SubLayerKind::make_job(const JobRequest& request, Memories memories) const {
@@ -290,10 +113,10 @@ SubLayer::SubLayer(const SubLayerKind& kind, const JobRequest& request, Memories
       ranks_(request.ranks()),
       stamp_limit_(std::min(spec_.gpu.stamp_limit, 2048 / spec_.gpus)),
       mode_(request.mode),
-      gemm_elf_(kernel_file(spec_.software.gemm)),
-      ring_elf_(kernel_file(spec_.software.ring)) {
+      gemm_elf_(kernel_file(sub_layer_kernels(kind, spec_.software.gemm))),
+      ring_elf_(kernel_file(sub_layer_kernels(kind, spec_.software.ring))) {
   for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
-    ring_gemm_parameters_t& p = parameters_.emplace_back(parameters_of(kind, request, rank));
+    ring_gemm_parameters_t& p = parameters_.emplace_back(sub_layer_parameters(kind, request, rank));
     p.gemm_elf = gemm_elf_.data();
     p.gemm_elf_bytes = gemm_elf_.size();
     p.ring_elf = ring_elf_.data();
@@ -337,6 +160,7 @@ std::optional<MirrorMap> SubLayer::mirror() const {
   mirror.m = kind_.m;
   mirror.n = kind_.n;
   mirror.pitch = plan.ldc;
+  mirror.element_bytes = element_bytes(kind_.element);
   mirror.tile_m = spec_.software.tile_m;
   mirror.tile_n = 128;
   mirror.order = plan.order;
@@ -360,6 +184,24 @@ void SubLayer::place_contents() {
   }
 }
 
+template <class Value>
+void SubLayer::place(uint32_t rank, uint64_t address, uint64_t pitch, uint32_t rows,
+                     uint32_t columns, Value value) {
+  const uint64_t base = offset_of(address), bytes = rows * pitch;
+  const auto byte = [=](uint32_t row, uint32_t column) {
+    return static_cast<uint8_t>(value(row, column));
+  };
+  memories_[rank]->add_generator(base, bytes,
+                                 kind_.element == ElementType::e4m3
+                                     ? generator(base, pitch, rows, columns, byte)
+                                     : generator(base, pitch, rows, columns, value));
+}
+
+uint16_t SubLayer::random(uint32_t rank, uint32_t what, uint32_t i, uint32_t j) const {
+  return kind_.element == ElementType::e4m3 ? random_e4m3(request_.seed, rank, what, i, j)
+                                            : random_fp16(request_.seed, rank, what, i, j);
+}
+
 // A quarter of the elements is dropped, the others make up for it.
 uint16_t SubLayer::mask_at(uint32_t row, uint32_t column) const {
   constexpr uint16_t kFourThirds = 0x3D55;
@@ -374,9 +216,7 @@ uint16_t SubLayer::residual_at(uint32_t row, uint32_t column) const {
 void SubLayer::place_follow_on(uint32_t rank) {
   const ring_gemm_plan_t& plan = plans_[rank];
   const auto array = [&](uint64_t address, auto value) {
-    const uint64_t base = offset_of(address);
-    memories_[rank]->add_generator(base, uint64_t{kind_.m} * plan.ldc,
-                                   generator(base, plan.ldc, kind_.m, kind_.n, value));
+    place(rank, address, plan.ldc, kind_.m, kind_.n, value);
   };
   array(plan.mask, [this](uint32_t row, uint32_t column) { return mask_at(row, column); });
   array(plan.residual, [this](uint32_t row, uint32_t column) { return residual_at(row, column); });
@@ -395,6 +235,7 @@ void SubLayer::place_stamps(uint32_t rank) {
     stamp.k_is_column = k_contiguous;
     stamp.role = role;
     stamp.k_total = kind_.k;
+    stamp.element = kind_.element;
     stamp.seed = request_.seed;
     memories_[rank]->add_stamp(stamp);
   };
@@ -404,17 +245,13 @@ void SubLayer::place_stamps(uint32_t rank) {
 
 void SubLayer::place_numbers(uint32_t rank) {
   const ring_gemm_plan_t& plan = plans_[rank];
-  const uint64_t seed = request_.seed;
   // Stored element (i, j) of an operand; k_first: K runs along the rows.
   const auto matrix = [&](uint64_t base, uint64_t pitch, uint32_t outer, bool k_contiguous,
                           What what) {
     const uint32_t rows = k_contiguous ? outer : kind_.k, columns = k_contiguous ? kind_.k : outer;
-    const uint64_t at = offset_of(base);
-    memories_[rank]->add_generator(
-        at, rows * pitch, generator(at, pitch, rows, columns, [=](uint32_t row, uint32_t column) {
-          return k_contiguous ? random_fp16(seed, rank, what, row, column)
-                              : random_fp16(seed, rank, what, column, row);
-        }));
+    place(rank, base, pitch, rows, columns, [=, this](uint32_t row, uint32_t column) {
+      return k_contiguous ? random(rank, what, row, column) : random(rank, what, column, row);
+    });
   };
   matrix(plan.a, plan.lda, kind_.m, kind_.a_k_contiguous, kA);
   matrix(plan.b, plan.ldb, kind_.n, kind_.b_k_contiguous, kB);
@@ -424,19 +261,18 @@ void SubLayer::place_numbers(uint32_t rank) {
 void SubLayer::place_output(uint32_t rank) {
   const ring_gemm_plan_t& plan = plans_[rank];
   const bool own_only = mode_ == "ag";
-  const uint64_t base = offset_of(plan.c);
-  memories_[rank]->add_generator(
-      base, uint64_t{kind_.m} * plan.ldc,
-      generator(base, plan.ldc, kind_.m, kind_.n, [=, this](uint32_t row, uint32_t column) {
-        const bool there = !own_only || chunk_at(row, column) == rank;
-        return there ? output_value(rank, row, column) : uint16_t{0};
-      }));
+  place(rank, plan.c, plan.ldc, kind_.m, kind_.n, [=, this](uint32_t row, uint32_t column) {
+    const bool there = !own_only || chunk_at(row, column) == rank;
+    return there ? output_value(rank, row, column) : uint16_t{0};
+  });
 }
 
 uint16_t SubLayer::output_value(uint32_t rank, uint32_t row, uint32_t column) const {
   const uint64_t seed = request_.seed;
-  if (request_.data == DataMode::real) return random_fp16(seed, rank, kC, row, column);
-  return fp16_from_whole(stamp_value(seed, rank, row, column, stamp_limit_));
+  if (request_.data == DataMode::real) return random(rank, kC, row, column);
+  const uint32_t value = stamp_value(seed, rank, row, column, stamp_limit_);
+  return kind_.element == ElementType::e4m3 ? E4m3::from_fp32(static_cast<float>(value))
+                                            : fp16_from_whole(value);
 }
 
 uint32_t SubLayer::chunk_at(uint32_t row, uint32_t column) const {
@@ -478,10 +314,17 @@ CheckReport SubLayer::check() const {
   task.data = request_.data;
   task.output = output_of(parameters_[0].mode);
   task.any_order = parameters_[0].mode == RING_GEMM_DIRECT;
+  task.from_zero = sub_layer_fuses(parameters_[0].mode);
+  task.element = kind_.element;
   task.read = [this](uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits) {
+    const unsigned size = element_bytes(kind_.element);
     const uint64_t address =
-        offset_of(plans_[rank].c) + uint64_t{row} * plans_[rank].ldc + 2 * uint64_t{column};
-    memories_[rank]->read(address, reinterpret_cast<uint8_t*>(bits), 2 * uint64_t{count});
+        offset_of(plans_[rank].c) + uint64_t{row} * plans_[rank].ldc + uint64_t{size} * column;
+    uint8_t* const bytes = reinterpret_cast<uint8_t*>(bits);
+    memories_[rank]->read(address, bytes, uint64_t{size} * count);
+    if (size == 2) return;
+    for (uint32_t i = count; i-- > 0;)
+      bits[i] = bytes[i];  // From behind: each lies before its place.
   };
   const uint64_t seed = request_.seed;
   task.add_stamps = [this, seed](uint32_t rank, uint32_t row, uint32_t* sum) {
@@ -490,11 +333,9 @@ CheckReport SubLayer::check() const {
     for (uint32_t column = 0; column < kind_.n; ++column)
       sum[column] += stamp_from_key(key, column, stamp_limit_);
   };
-  task.a = [seed](uint32_t rank, uint32_t row, uint32_t k) {
-    return random_fp16(seed, rank, kA, row, k);
-  };
-  task.b = [seed](uint32_t rank, uint32_t k, uint32_t column) {
-    return random_fp16(seed, rank, kB, column, k);
+  task.a = [this](uint32_t rank, uint32_t row, uint32_t k) { return random(rank, kA, row, k); };
+  task.b = [this](uint32_t rank, uint32_t k, uint32_t column) {
+    return random(rank, kB, column, k);
   };
   if (plans_[0].a == 0) {
     task.given = [this](uint32_t rank, uint32_t row, uint32_t column) {
@@ -511,9 +352,11 @@ CheckReport SubLayer::check() const {
 std::vector<std::pair<std::string, std::string>> SubLayer::kernel_sha256() const {
   std::vector<std::pair<std::string, std::string>> sums;
   if (plans_[0].a != 0)
-    sums.emplace_back(spec_.software.gemm, sha256_hex(gemm_elf_.data(), gemm_elf_.size()));
+    sums.emplace_back(sub_layer_kernels(kind_, spec_.software.gemm),
+                      sha256_hex(gemm_elf_.data(), gemm_elf_.size()));
   if (mode_ != "gemm")
-    sums.emplace_back(spec_.software.ring, sha256_hex(ring_elf_.data(), ring_elf_.size()));
+    sums.emplace_back(sub_layer_kernels(kind_, spec_.software.ring),
+                      sha256_hex(ring_elf_.data(), ring_elf_.size()));
   return sums;
 }
 

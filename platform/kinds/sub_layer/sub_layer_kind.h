@@ -32,7 +32,8 @@ class SubLayerKind final : public WorkloadKind {
   uint32_t k = 0;              // Of one GPU: the reduction dimension is cut TP ways.
   bool a_k_contiguous = true;  // A stored M x K; else K x M.
   bool b_k_contiguous = true;  // B stored N x K ("transposed"); else K x N.
-  bool follow_on = false;      // Dropout and residual behind the reduction.
+  ElementType element = ElementType::fp16;
+  bool follow_on = false;  // Dropout and residual behind the reduction.
   ring_gemm_tile_order_t tile_order = RING_GEMM_STRIPS;
 };
 
@@ -59,6 +60,11 @@ class SubLayer final : public Job {
   void place_numbers(uint32_t rank);
   void place_output(uint32_t rank);
   void place_follow_on(uint32_t rank);
+  // Numbers of the kind's element in rows of `columns`; value(row, column) gives their bits.
+  template <class Value>
+  void place(uint32_t rank, uint64_t address, uint64_t pitch, uint32_t rows, uint32_t columns,
+             Value value);
+  uint16_t random(uint32_t rank, uint32_t what, uint32_t i, uint32_t j) const;
   uint16_t mask_at(uint32_t row, uint32_t column) const;
   uint16_t residual_at(uint32_t row, uint32_t column) const;
   uint16_t output_value(uint32_t rank, uint32_t row, uint32_t column) const;

@@ -7,11 +7,10 @@
 #include "sw/include/formats/tracker_count.h"
 #include "sw/kernels/kernel_arguments.h"
 
-#define ELEMENT_BYTES 2u
 #define ROW_ALIGNMENT 128u
 #define ALIGNMENT 4096u
 #define TILE_N 128u
-#define K_STEP 32u  // Of the kernel: what a part of K is a multiple of.
+#define K_STEP 32u  // Of gemm_split: what a part of K is a multiple of.
 #define WAVEFRONTS 8u
 #define RING_UPDATES 2u  // Per element: one local, one incoming (T3-TRK-07).
 #define SPILL_BYTES_OF_TILE 64u
@@ -61,8 +60,10 @@ static uint32_t split_of(const ring_gemm_parameters_t* p) {
 
 static uint32_t divide_up(uint32_t a, uint32_t b) { return (uint32_t)(((uint64_t)a + b - 1) / b); }
 
-static uint32_t padded_row(uint32_t elements) {
-  return divide_up(elements * ELEMENT_BYTES, ROW_ALIGNMENT) * ROW_ALIGNMENT;
+static uint32_t element_bytes(const ring_gemm_parameters_t* p) { return p->e4m3 ? 1 : 2; }
+
+static uint32_t padded_row(const ring_gemm_parameters_t* p, uint32_t elements) {
+  return divide_up(elements * element_bytes(p), ROW_ALIGNMENT) * ROW_ALIGNMENT;
 }
 
 stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_t* plan) {
@@ -72,17 +73,17 @@ stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_
   if (p->m == 0 || p->n == 0 || p->k == 0 || gemm_kernel_of_tile(p->tile_m) == NULL)
     return STRETTO_ERROR_ARGUMENT;
   if (p->m > 1u << 24 || p->n > 1u << 24 || p->k > 1u << 24) return STRETTO_ERROR_ARGUMENT;
-  if (split_of(p) > 1 &&
-      (!is_fused(p->mode) || p->mode == RING_GEMM_DIRECT || split_of(p) > divide_up(p->k, K_STEP)))
+  if (split_of(p) > 1 && (p->e4m3 || !is_fused(p->mode) || p->mode == RING_GEMM_DIRECT ||
+                          split_of(p) > divide_up(p->k, K_STEP)))
     return STRETTO_ERROR_ARGUMENT;
   if (p->mode == RING_GEMM_DIRECT && p->ranks > ring_gemm_most_updates(p->tile_m))
     return STRETTO_ERROR_ARGUMENT;
   if (p->follow_on && !is_fused(p->mode) && p->mode != RING_GEMM_SEQUENTIAL)
     return STRETTO_ERROR_ARGUMENT;
   if (p->collective_groups == 0 || p->collective_groups > 65536) return STRETTO_ERROR_ARGUMENT;
-  plan->lda = padded_row(p->a_k_contiguous ? p->k : p->m);
-  plan->ldb = padded_row(p->b_k_contiguous ? p->k : p->n);
-  plan->ldc = p->n * ELEMENT_BYTES;
+  plan->lda = padded_row(p, p->a_k_contiguous ? p->k : p->m);
+  plan->ldb = padded_row(p, p->b_k_contiguous ? p->k : p->n);
+  plan->ldc = p->n * element_bytes(p);
   plan->tiles_m = divide_up(p->m, p->tile_m);
   plan->tiles_n = divide_up(p->n, TILE_N);
   if ((uint64_t)plan->tiles_m * plan->tiles_n * split_of(p) > 65536) return STRETTO_ERROR_ARGUMENT;
@@ -184,7 +185,7 @@ static stretto_status_t map_chunks(program_t* g) {
                                           .tile_n = TILE_N,
                                           .wavefronts = WAVEFRONTS,
                                           .updates = (uint8_t)updates_of(p),
-                                          .element = STRETTO_FP16,
+                                          .element = p->e4m3 ? STRETTO_E4M3 : STRETTO_FP16,
                                           .account = RING_GEMM_ACCOUNT_RS,
                                           .tracker_ways = (uint8_t)p->tracker_ways,
                                           .tile_order = (uint8_t)plan->order_code,

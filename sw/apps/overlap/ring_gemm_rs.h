@@ -85,6 +85,7 @@ typedef struct ring_gemm_parameters {
   uint32_t split_k;  // Fused modes, gemm_split.elf: work-groups that add to a tile; 0 = 1.
   int follow_on;     // Modes sequential, t3, t3-mca, direct.
   int in_switch;     // Mode direct.
+  int e4m3;          // A, B and C are of FP8, else of FP16; so are the kernels. Not split.
   uint32_t collective_groups;    // Work-groups of a collective kernel: what the GPU holds at once.
   uint32_t block_tiles;          // Wavefront tiles of a DMA block; 0 = 1.
   uint32_t tracker_ways;         // 0 = all.

@@ -4,11 +4,13 @@
 // table filled here, by hand-made arithmetic.
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <map>
 
 #include "models/common/arithmetic.h"
 #include "models/common/stamp.h"
 #include "platform/check/check.h"
+#include "platform/check/number_format.h"
 #include "tests/support/seeded_rng.h"
 
 namespace stretto {
@@ -92,6 +94,53 @@ TEST_CASE("one wrong element is found and named with rank, row, column and both 
   const CheckReport report = check_output(bench.task);
   CHECK(report.mismatches == 1);
   CHECK(report.first.find("rank 2 row 5 column 17: got 1, expected ") == 0);
+}
+
+TEST_CASE("the check's FP8 and the machine's are the same, though worked out apart",
+          "[T3-2XCU-02]") {
+  const auto compare = [](const NumberFormat& format, auto machine) {
+    using Machine = decltype(machine);
+    unsigned wrong = 0;
+    for (unsigned x = 0; x < 256; ++x) {
+      const float vx = format.value(static_cast<uint16_t>(x));
+      const float mx = Machine::to_fp32(static_cast<uint8_t>(x));
+      wrong += format.is_nan(static_cast<uint16_t>(x)) ? !std::isnan(mx) : vx != mx;
+      for (unsigned y = 0; y < 256; ++y) {
+        const float sum = vx + format.value(static_cast<uint16_t>(y));
+        wrong += format.bits(sum) != Machine::add(static_cast<uint8_t>(x), static_cast<uint8_t>(y));
+      }
+    }
+    CHECK(wrong == 0);
+  };
+  compare(NumberFormat(ElementType::e4m3), E4m3{});
+  compare(NumberFormat(ElementType::e5m2), E5m2{});
+  CHECK(NumberFormat(ElementType::e4m3).whole() == 16);
+  CHECK(NumberFormat(ElementType::fp16).whole() == 2048);
+}
+
+TEST_CASE("sums of FP8 are rounded at each addition, and memory that adds to zeros leaves no -0",
+          "[T3-2XCU-02]") {
+  Bench bench(DataMode::real, CheckOutput::sum, 3, 1, 2, 1);
+  bench.task.element = ElementType::e4m3;
+  // Ranks 0, 1, 2 have 16, 1, 1.
+  bench.task.a = [](uint32_t rank, uint32_t, uint32_t) {
+    return static_cast<uint16_t>(rank == 0 ? 0x58 : 0x38);
+  };
+  bench.task.b = [](uint32_t, uint32_t, uint32_t) { return uint16_t{0x38}; };
+  // One tile, of chunk 2: the ring goes 1, 0, 2. 1 + 16 is half-way to 18 and stays 16, twice.
+  for (auto& memory : bench.memory) memory = {0x58, 0x58};
+  CHECK(check_output(bench.task).passed());
+  for (auto& memory : bench.memory) memory = {0x59, 0x58};  // 18: all added before rounding.
+  CHECK(check_output(bench.task).mismatches == 3);
+  // -2^-6 2^-6: half of 2^-9 at most, so -0.
+  bench.task.a = [](uint32_t, uint32_t, uint32_t) { return uint16_t{0x88}; };
+  bench.task.b = [](uint32_t, uint32_t, uint32_t) { return uint16_t{0x08}; };
+  for (auto& memory : bench.memory) memory = {0x80, 0x80};
+  CHECK(check_output(bench.task).passed());
+  bench.task.from_zero = true;
+  CHECK(check_output(bench.task).mismatches == 6);
+  for (auto& memory : bench.memory) memory = {0x00, 0x00};
+  CHECK(check_output(bench.task).passed());
 }
 
 TEST_CASE("a NaN stamp is a mismatch") {

@@ -60,6 +60,20 @@ TEST_CASE("operand rows are padded to 128 bytes, output rows never") {
   CHECK(other.a_bytes == 100 * 1280);
 }
 
+TEST_CASE("rows of 8 bits take half the bytes, and are not split", "[T3-2XCU-02]") {
+  ring_gemm_parameters_t p = parameters(RING_GEMM_T3);
+  p.e4m3 = 1;
+  p.a_k_contiguous = p.b_k_contiguous = 0;
+  const ring_gemm_plan_t plan = plan_of(p);
+  CHECK(plan.lda == 640);
+  CHECK(plan.ldb == 384);  // 300 elements
+  CHECK(plan.ldc == 300);
+  CHECK(plan.c_bytes * 2 == plan_of(parameters(RING_GEMM_T3)).c_bytes);
+  p.split_k = 2;
+  ring_gemm_plan_t refused;
+  CHECK(ring_gemm_plan(&p, &refused) == STRETTO_ERROR_ARGUMENT);
+}
+
 TEST_CASE("the arrays of every mode lie apart and inside the device memory") {
   for (unsigned mode = 0; mode < RING_GEMM_MODES; ++mode) {
     const ring_gemm_parameters_t p = parameters(static_cast<ring_gemm_mode_t>(mode), 2);
