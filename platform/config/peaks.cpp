@@ -26,6 +26,7 @@ Peaks peaks_of(const MachineSpec& spec) {
   Peaks peaks;
   peaks.tensor_fp16_tflop_s = 2.0 * gpu.cus * gpu.tensor_fma_per_cycle * ghz / 1e3;
   peaks.tensor_fp32_tflop_s = peaks.tensor_fp16_tflop_s / 2;
+  peaks.tensor_fp8_tflop_s = peaks.tensor_fp16_tflop_s * gpu.tensor_fp8_rate;
   peaks.tensor_sustained_share =
       double(gpu.tensor_efficiency_numerator) / gpu.tensor_efficiency_denominator;
   peaks.simt_fp32_top_s = 1.0 * gpu.cus * gpu.simt_lanes * ghz / 1e3;
@@ -57,7 +58,9 @@ std::string peaks_yaml(const Peaks& peaks) {
   };
   line("tensor_fp16_tflop_s", peaks.tensor_fp16_tflop_s, "2 operations a multiply-add; BF16 alike");
   line("tensor_fp32_tflop_s", peaks.tensor_fp32_tflop_s, "FP32 operands take two passes");
-  line("tensor_sustained_share", peaks.tensor_sustained_share, "of both, what a K loop reaches");
+  if (peaks.tensor_fp8_tflop_s != 0)
+    line("tensor_fp8_tflop_s", peaks.tensor_fp8_tflop_s, "gpu.tensor_fp8_rate times FP16's");
+  line("tensor_sustained_share", peaks.tensor_sustained_share, "of these, what a K loop reaches");
   line("simt_fp16_top_s", peaks.simt_fp16_top_s, "one operation an element");
   line("simt_fp32_top_s", peaks.simt_fp32_top_s, "likewise");
   line("l2_gb_s", peaks.l2_gb_s, "all banks");

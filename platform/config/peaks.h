@@ -21,6 +21,7 @@ struct Peaks {
   // Tensor pipes, 2 operations a multiply-add. FP32 operands take two passes.
   double tensor_fp16_tflop_s = 0;  // BF16 alike.
   double tensor_fp32_tflop_s = 0;
+  double tensor_fp8_tflop_s = 0;      // 0: it multiplies none.
   double tensor_sustained_share = 0;  // Of both, what a K loop reaches.
   // SIMT pipes, one operation an element.
   double simt_fp16_top_s = 0;

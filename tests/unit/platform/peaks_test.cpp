@@ -50,6 +50,12 @@ TEST_CASE("peaks are printed as YAML") {
   CHECK(root["peaks"]["hbm_gb_s"].as<double>() == Approx(1024));
   CHECK(root["peaks"]["l2_bytes"].as<uint64_t>() == 16u << 20);
   CHECK(root["peaks"].size() == 14);
+  Machine machine;
+  machine.load("t3");
+  MachineSpec spec = machine.spec();
+  spec.gpu.tensor_fp8_rate = 2;
+  const YAML::Node fp8 = YAML::Load(peaks_yaml(peaks_of(spec)))["peaks"];
+  CHECK(fp8["tensor_fp8_tflop_s"].as<double>() == Approx(2 * 114.7).epsilon(0.001));
   // HDR InfiniBand, 42 B of headers a packet of 4096.
   const YAML::Node nodes = YAML::Load(peaks_yaml(of("t3-nodes")))["peaks"];
   CHECK(nodes["link_gb_s"].as<double>() == Approx(75));
