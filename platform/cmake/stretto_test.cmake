@@ -42,6 +42,8 @@ endfunction()
 # `tests` that must fail, and say why.
 function(stretto_mutants model tests)
   set(folder ${PROJECT_SOURCE_DIR}/models/${model})
+  # A mutant's source takes the place of the library's, which has to be a member of its own.
+  set_target_properties(stretto_${model} PROPERTIES UNITY_BUILD OFF)
   set(mutants ${CMAKE_CURRENT_SOURCE_DIR}/mutants.txt)
   set(mutate ${PROJECT_SOURCE_DIR}/tests/support/mutate.py)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${mutants})
