@@ -109,6 +109,15 @@ TEST_CASE("a run in FP8 has the same digest from RTL, models and lockstep", "[T3
   expect_same_digest(kSmall + "t3-mca");
 }
 
+TEST_CASE("files of kernels are taken as they are", "[T3-2XCU-02]") {
+  const std::string folder = STRETTO_BUILD_DIR "/sw/kernels/";
+  const std::string t3 = kSmall + "t3 --impl all=model";
+  const RunResult own =
+      run_correctly(t3 + " --set software.gemm=" + folder +
+                    "gemm_e4m3.elf --set software.ring=" + folder + "ring_e4m3.elf");
+  CHECK(own.text("digest") == run_correctly(t3).text("digest"));
+}
+
 TEST_CASE("wrong products, updates and kernels of FP8 are found", "[T3-2XCU-02]") {
   expect_found(kSmall + "t3 --impl all=model --set software.gemm=gemm_skip_step",
                "wrong data: rank");

@@ -13,7 +13,7 @@ namespace stretto {
 ring_gemm_mode_t sub_layer_mode(const std::string& name);
 // Tracker, range table and memory that adds do the reduce-scatter.
 bool sub_layer_fuses(ring_gemm_mode_t mode);
-// Kernels of 8 bits have names of their own.
+// Shipped kernels of 8 bits have names of their own.
 std::string sub_layer_kernels(const SubLayerKind& kind, const std::string& kernels);
 // All but the kernels.
 ring_gemm_parameters_t sub_layer_parameters(const SubLayerKind& kind, const JobRequest& request,

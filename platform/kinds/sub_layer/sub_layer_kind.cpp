@@ -38,8 +38,9 @@ void SubLayerKind::describe(ParameterSet& set) {
   set.flag("a_k_contiguous", a_k_contiguous, "A is stored M x K, else K x M.");
   set.flag("b_k_contiguous", b_k_contiguous, "B is stored N x K, else K x N.");
   set.choice("element", element, {{"fp16", ElementType::fp16}, {"e4m3", ElementType::e4m3}},
-             "Of operands and outputs; e4m3: FP8 (OFP8), by the kernels software.gemm and "
-             "software.ring with _e4m3 behind their names, on a machine with gpu.tensor_fp8_rate.");
+             "Of operands and outputs; e4m3: FP8 (OFP8), by the shipped kernels software.gemm and "
+             "software.ring with _e4m3 behind their names, or by files, on a machine with "
+             "gpu.tensor_fp8_rate.");
   set.flag("follow_on", follow_on,
            "Multiply the sum by a dropout mask and add a residual: fused modes in the own chunk in "
            "memory (T3 7.6), sequential in all of it by a kernel.");
