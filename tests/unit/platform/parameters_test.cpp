@@ -65,9 +65,9 @@ TEST_CASE("every shipped workload loads, applies to its machine and has modes") 
     workload.configure(machine);
     machine.check();
     CHECK_FALSE(workload.modes.empty());
-    sub_layers += name.find("-tp") != std::string::npos && !name.ends_with("-fp8");
+    sub_layers += name.find("-tp") != std::string::npos;
   }
-  CHECK(sub_layers == 28);  // T3 Table 2, of FP16: 16 + 12.
+  CHECK(sub_layers == 28);  // T3 Table 2: 16 + 12.
 }
 
 TEST_CASE("the sub-layers have the shapes of T3 Table 2", "[T3-SIM-08]") {
