@@ -202,9 +202,10 @@ TEST_CASE("threads of the host serve the same kernels, from GPU memory and from 
 
 TEST_CASE(
     "ways over PCIe are where the queue lies: entries of GPU memory are loaded word by word") {
+  // Of the get of least latency: so many that one of them comes when threads are about to look.
   const auto added = [](const std::string& mode, const char* part) {
     const std::string get =
-        "compnet/get --impl all=model --set one_sided.messages=0 --set one_sided.rounds=16 --set "
+        "compnet/get --impl all=model --set one_sided.messages=0 --set one_sided.rounds=64 --set "
         "one_sided.max_bytes=8 --mode " +
         mode;
     const auto of = [&](const std::string& more) {

@@ -362,7 +362,8 @@ TEST_CASE("a program is no PE on a machine without servers, or in another mode")
   };
   refused("--mode compnet", 1, 2, "needs topology=cluster and servers of 2 to 32");
   refused("--mode mmio", 2, 2, "kind program runs within one server");
-  refused("--mode mmio", 1, 1, "the program is no PE; --mode compnet, compnet-nolock, dgpu or");
+  refused("--mode mmio", 1, 1,
+          "the program is no PE; --mode compnet, compnet-nolock, dgpu, dgpu-host or apu");
   refused("--mode compnet --set program.threads=3", 2, 2, "3 threads cannot serve");
   refused("--mode compnet --set program.server=tally", 2, 2, "a PE has its GPU itself");
 }
