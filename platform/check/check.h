@@ -14,7 +14,8 @@
 // Order-free sums (`any_order`): updates arrive at an element in any order, so real data has no one
 // right result. What the owner of an element has is compared with the sum of the partials in
 // float64; (N - 1) additions err by at most gamma(N - 1) sum |partial|, u = 2^-11 of FP16 and 2^-4 of
-// E4M3 (Higham, 3.1 and 4.2; underflow is exact there). Others must have the same bits. max_error is the largest share of either bound.
+// E4M3 (Higham, 3.1 and 4.2; underflow is exact there). Others must have the same bits. max_error is
+// the largest share of either bound.
 #ifndef STRETTO_PLATFORM_CHECK_CHECK_H_
 #define STRETTO_PLATFORM_CHECK_CHECK_H_
 

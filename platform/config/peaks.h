@@ -22,7 +22,7 @@ struct Peaks {
   double tensor_fp16_tflop_s = 0;  // BF16 alike.
   double tensor_fp32_tflop_s = 0;
   double tensor_fp8_tflop_s = 0;      // 0: it multiplies none.
-  double tensor_sustained_share = 0;  // Of both, what a K loop reaches.
+  double tensor_sustained_share = 0;  // Of these, what a K loop reaches.
   // SIMT pipes, one operation an element.
   double simt_fp16_top_s = 0;
   double simt_fp32_top_s = 0;

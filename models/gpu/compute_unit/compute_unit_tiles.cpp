@@ -361,7 +361,7 @@ ComputeUnit::Step ComputeUnit::tile_mma(Wavefront& wavefront, Group& group,
   operation.clocks = divide_up(work * passes * spec_.tensor_efficiency_denominator,
                                uint64_t{spec_.tensor_fma_per_cycle} * rate *
                                    spec_.tensor_efficiency_numerator * spec_.fault_product_speed);
-  operation.slots = product_slots(group, m * n * work_k * passes / rate,
+  operation.slots = product_slots(group, divide_up(m * n * work_k * passes, rate),
                                   m * n * work_k * passes * (is_fp8(element) ? 1 : 2));
   operation.multiply_adds = work;
   operation.fp16_work = divide_up(work, rate);

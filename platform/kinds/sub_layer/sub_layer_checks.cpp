@@ -16,9 +16,8 @@ bool sub_layer_fuses(ring_gemm_mode_t mode) {
 }
 
 std::string sub_layer_kernels(const SubLayerKind& kind, const std::string& kernels) {
-  const bool own =
-      kernels.find('/') != std::string::npos;  // A file (kernel_path), which is of 8 bits.
-  return kind.element == ElementType::e4m3 && !own ? kernels + "_e4m3" : kernels;
+  const bool shipped = kernel_path(kernels) != kernels;  // A file is of 8 bits as it stands.
+  return kind.element == ElementType::e4m3 && shipped ? kernels + "_e4m3" : kernels;
 }
 
 ring_gemm_parameters_t sub_layer_parameters(const SubLayerKind& kind, const JobRequest& request,

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -388,6 +389,85 @@ TEST_CASE("a program that waits for a word nobody writes is a deadlock and named
       Catch::Contains("nothing can happen any more") &&
           Catch::Contains(
               "host: rank0 waits for the word at 0xff0000000028 (now 0x0) since 25 ns"));
+}
+
+constexpr uint64_t kPassed = 300'000;  // ns, three times the limit of these runs.
+const ConductorSpec kImpatient = [] {
+  ConductorSpec spec;
+  spec.progress_limit_us = 100;
+  return spec;
+}();
+
+// Each poll is met at once, so the program never waits.
+uint64_t poll(HostCore& core) {
+  return core.wait_word(kHostBase + 8, HostCore::Condition::at_least, 0);
+}
+
+void expect_patience_while(void (*passes)(HostCore& core)) {
+  Bench bench(1, pcie_defaults(), false, {}, kImpatient);
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    while (poll(core) == 0) continue;
+  });
+  bench.host->add_program("rank1", [&](HostCore& core) {
+    passes(core);
+    core.store(kHostBase + 8, 1);
+  });
+  bench.run();
+}
+
+class Late final : public EventHandler {
+ public:
+  explicit Late(EventQueue& queue) : EventHandler(queue) {
+    queue.schedule(kPassed * kNanosecond, *this);
+  }
+  bool came = false;
+
+ private:
+  void on_event(uint64_t) override { came = true; }
+};
+
+TEST_CASE("a program that polls for ever what is there is a deadlock and named") {
+  Bench bench(1, pcie_defaults(), false, {}, kImpatient);
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    for (;;) poll(core);
+  });
+  CHECK_THROWS_WITH(bench.conductor->run(),
+                    Catch::Contains("no progress in 100000 ns") &&
+                        Catch::Contains("it polls words, the one at 0xff0000000008 last"));
+}
+
+TEST_CASE("a stop ends a program that polls for ever what is there") {
+  Bench bench(1, pcie_defaults(), false, {}, [] {
+    ConductorSpec spec;
+    spec.progress_limit_us = 0;
+    return spec;
+  }());
+  std::atomic<bool> stop{false};
+  bench.conductor->watch_stop(stop);
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    for (unsigned polls = 0;; ++polls) {
+      poll(core);
+      stop = polls >= 10;  // All partitions have come to rest.
+    }
+  });
+  CHECK(bench.conductor->run() == Conductor::Outcome::stopped);
+}
+
+TEST_CASE("a program may poll what is there while another one waits for a time") {
+  expect_patience_while([](HostCore& core) { core.wait_any({}, kPassed * kNanosecond); });
+}
+
+TEST_CASE("a program may poll what is there while another one computes") {
+  expect_patience_while([](HostCore& core) { core.charge_ns(kPassed); });
+}
+
+TEST_CASE("a program may poll what is there while a GPU has something to do") {
+  Bench bench(1, pcie_defaults(), false, {}, kImpatient);
+  Late late(bench.gpu[0]->partition.queue());
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    while (!late.came) poll(core);
+  });
+  bench.run();
 }
 
 TEST_CASE("more programs than cores are refused") {
