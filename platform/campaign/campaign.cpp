@@ -154,10 +154,14 @@ int Campaign::simulate() {
   const std::string self = fs::read_symlink("/proc/self/exe", error).string();
   for (Simulation& one : simulations_) {
     if (one.state == State::usable || one.state == State::rejected) continue;
-    prepare_folder(path(one.run));
-    fs::remove(path(one.run) + "/stats.json", error);
-    write_atomically(path(one.run) + "/key", one.key);
     ChildProcess job;
+    // A result of another build is kept until its successor begins: with that build it is usable.
+    job.prepare = [folder = path(one.run), key = one.key] {
+      std::error_code absent;
+      prepare_folder(folder);
+      fs::remove(folder + "/stats.json", absent);
+      write_atomically(folder + "/key", key);
+    };
     job.title = one.run.title;
     job.command = arguments(one.run);
     job.command.insert(job.command.begin(), self);

@@ -25,6 +25,7 @@ void on_signal(int number) { interrupted = number; }
 using Clock = std::chrono::steady_clock;
 
 pid_t start(const ChildProcess& job) {
+  if (job.prepare) job.prepare();
   std::vector<char*> argv;
   for (const std::string& word : job.command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);

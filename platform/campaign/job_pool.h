@@ -15,6 +15,7 @@ struct ChildProcess {
   std::string title;
   std::vector<std::string> command;
   std::string log_file;
+  std::function<void()> prepare;  // Called right before it starts, if there is one.
   int exit_code = -1;
   bool interrupted = false;  // Ended by a signal that reached it through us.
   double seconds = 0;

@@ -3,10 +3,12 @@
 // simulated: results are written as runs write them.
 #include <catch2/catch.hpp>
 
+#include <csignal>
 #include <cstdlib>
 
 #include "models/common/error.h"
 #include "platform/campaign/campaign.h"
+#include "platform/campaign/job_pool.h"
 #include "tests/unit/platform/result_folder.h"
 
 namespace stretto {
@@ -106,6 +108,21 @@ TEST_CASE("what is wrong with a simulation is said before the folder is made") {
   CHECK_THROWS_WITH(campaign.add(Bench::run()), Catch::Contains("hbm.channels"));
   options.table_only = true;
   CHECK_THROWS_WITH(campaign.lock(), Catch::Contains("no such folder"));
+}
+
+// So a reproduction that is interrupted has not lost the results that it had not come to.
+TEST_CASE("what a simulation replaces is there until it begins") {
+  const ResultFolder scratch;
+  std::vector<ChildProcess> jobs(2);
+  std::vector<bool> prepared(2, false);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].command = {"/bin/sleep", "30"};
+    jobs[i].log_file = scratch.path + "/log" + std::to_string(i);
+    jobs[i].prepare = [&prepared, i] { prepared[i] = true; };
+  }
+  CHECK(run_jobs(jobs, 1, 1, [](const ChildProcess&) {}) == SIGALRM);
+  CHECK(prepared[0]);
+  CHECK_FALSE(prepared[1]);
 }
 
 TEST_CASE("the threads of a simulation are no part of its key") {
