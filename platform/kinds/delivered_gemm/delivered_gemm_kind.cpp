@@ -26,10 +26,10 @@ delivered_gemm_parameters_t parameters_of(const DeliveredGemmKind& kind, const J
   p.collective = kind.collective;
   p.rank = rank;
   p.ranks = request.ranks();
-  p.m = kind.m;
-  p.n = kind.n;
-  p.k = kind.k;
-  p.b_k_contiguous = kind.b_k_contiguous;
+  p.m = kind.gemm.m;
+  p.n = kind.gemm.n;
+  p.k = kind.gemm.k;
+  p.b_k_contiguous = kind.gemm.b_k_contiguous;
   p.tile_m = spec.software.tile_m;
   p.collective_groups =
       spec.software.collective_groups != 0 ? spec.software.collective_groups : spec.gpu.cus;
@@ -46,14 +46,10 @@ delivered_gemm_parameters_t parameters_of(const DeliveredGemmKind& kind, const J
 }
 
 void check_fits(const DeliveredGemmKind& kind, const JobRequest& request) {
-  if (request.spec.software.split_k != 1) {
-    throw UserError("software.split_k=" + std::to_string(request.spec.software.split_k) +
-                    " needs kind sub_layer: here memory does not add");
-  }
+  refuse_split_k(request);
   const std::string who = request.subject() + ": does not fit: it ";
   delivered_gemm_parameters_t p = parameters_of(kind, request, 0);
-  const uint64_t tiles_m = (uint64_t{p.m} + p.tile_m - 1) / p.tile_m;
-  const uint64_t tiles_n = (uint64_t{p.n} + 127) / 128;
+  const uint64_t tiles_m = kind.gemm.tiles_m(p.tile_m), tiles_n = kind.gemm.tiles_n();
   if (p.ranks > DELIVERED_GEMM_MAX_RANKS) {
     throw UserError(who + "has " + std::to_string(p.ranks) + " GPUs, at most " +
                     std::to_string(DELIVERED_GEMM_MAX_RANKS) + " are allowed");
@@ -63,11 +59,7 @@ void check_fits(const DeliveredGemmKind& kind, const JobRequest& request) {
                     std::to_string(request.share.queue_count) + " of the " +
                     std::to_string(p.client.queue_count) + "; let fewer jobs share GPUs");
   }
-  if (kind.collective != DELIVERED_GEMM_NEXT && tiles_m % p.ranks != 0) {
-    throw UserError(who + "has " + std::to_string(tiles_m) + " row blocks of " +
-                    std::to_string(p.tile_m) + ", which " + std::to_string(p.ranks) +
-                    " GPUs cannot share evenly; change m or gpus");
-  }
+  if (kind.collective != DELIVERED_GEMM_NEXT) check_even_rows(who, kind.gemm, p.tile_m, p.ranks);
   if (kind.collective == DELIVERED_GEMM_ALL_TO_ALL && p.m % p.tile_m != 0) {
     throw UserError(who + "has " + std::to_string(p.m) + " rows: in an all-to-all each GPU sends " +
                     "whole row blocks of " + std::to_string(p.tile_m) + "; change m");
@@ -157,19 +149,13 @@ uint16_t DeliveredGemm::b_value(uint32_t rank, uint32_t k, uint32_t column) cons
 void DeliveredGemm::place_contents() {
   for (uint32_t rank = 0; rank < ranks_; ++rank) {
     const delivered_gemm_plan_t& plan = plans_[rank];
-    const uint64_t a = offset_of(plan.a), b = offset_of(plan.b);
-    const bool k_first = kind_.b_k_contiguous;
-    memories_[rank]->add_generator(
-        a, plan.a_bytes,
-        generator(a, plan.lda, kind_.m, kind_.k, [this, rank](uint32_t row, uint32_t k) {
+    place_operands(
+        *memories_[rank], kind_.gemm,
+        {plan.a, plan.a_bytes, plan.lda, plan.b, plan.b_bytes, plan.ldb},
+        [this, rank](uint32_t row, uint32_t k) {
           return gathers() && row / chunk_rows() != rank ? kNotThere : a_value(rank, row, k);
-        }));
-    memories_[rank]->add_generator(
-        b, plan.b_bytes,
-        generator(b, plan.ldb, k_first ? kind_.n : kind_.k, k_first ? kind_.k : kind_.n,
-                  [this, rank, k_first](uint32_t row, uint32_t column) {
-                    return k_first ? b_value(rank, column, row) : b_value(rank, row, column);
-                  }));
+        },
+        [this, rank](uint32_t k, uint32_t column) { return b_value(rank, k, column); });
   }
 }
 
@@ -201,14 +187,7 @@ void DeliveredGemm::read(uint32_t rank, uint32_t row, uint32_t column, uint32_t 
 }
 
 CheckReport DeliveredGemm::check() const {
-  CheckTask task;
-  task.ranks = task.simulated_ranks = ranks_;
-  task.m = kind_.m;
-  task.n = kind_.n;
-  task.k = kind_.k;
-  task.tile_m = spec_.software.tile_m;
-  task.data = DataMode::real;
-  task.output = CheckOutput::product;
+  CheckTask task = product_task(kind_.gemm, ranks_, spec_.software.tile_m);
   task.read = [this](uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits) {
     read(rank, row, column, count, bits);
   };
@@ -228,11 +207,8 @@ std::vector<std::pair<std::string, std::string>> DeliveredGemm::kernel_sha256() 
 }  // namespace
 
 void DeliveredGemmKind::describe(ParameterSet& set) {
-  set.number("m", m, 1, 1u << 20,
-             "Rows of the output: of all GPUs if it is gathered, else of one GPU.");
-  set.number("n", n, 1, 1u << 20, "Columns of the output.");
-  set.number("k", k, 1, 1u << 20, "Reduction dimension.");
-  set.flag("b_k_contiguous", b_k_contiguous, "B is stored N x K, else K x N.");
+  gemm.describe(set, "Rows of the output: of all GPUs if it is gathered, else of one GPU.",
+                "Columns of the output.", "Reduction dimension.");
   set.choice("collective", collective,
              {{"all_gather", DELIVERED_GEMM_ALL_GATHER},
               {"all_to_all", DELIVERED_GEMM_ALL_TO_ALL},
@@ -242,12 +218,7 @@ void DeliveredGemmKind::describe(ParameterSet& set) {
              "likewise, all for the next GPU.");
 }
 
-std::string DeliveredGemmKind::first_error() const {
-  for (const auto& [key, value] : {std::pair("m", m), std::pair("n", n), std::pair("k", k)}) {
-    if (value == 0) return std::string("needs ") + key;
-  }
-  return "";
-}
+std::string DeliveredGemmKind::first_error() const { return gemm.first_error(); }
 
 const KindInfo& DeliveredGemmKind::info() const {
   static const KindInfo info{
@@ -264,9 +235,7 @@ const KindInfo& DeliveredGemmKind::info() const {
   return info;
 }
 
-std::map<std::string, uint64_t> DeliveredGemmKind::shape() const {
-  return {{"m", m}, {"n", n}, {"k", k}};
-}
+std::map<std::string, uint64_t> DeliveredGemmKind::shape() const { return gemm.sizes(); }
 
 void DeliveredGemmKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;

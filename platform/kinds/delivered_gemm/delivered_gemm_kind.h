@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/jobs/gemm_job.h"
 #include "platform/jobs/workload_kind.h"
 #include "sw/apps/overlap/delivered_gemm.h"
 
@@ -26,10 +27,7 @@ class DeliveredGemmKind final : public WorkloadKind {
   std::vector<std::string> kernel_files(const JobRequest& request) const override;
   std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
 
-  uint32_t m = 0;  // Rows of the output.
-  uint32_t n = 0;  // Columns.
-  uint32_t k = 0;
-  bool b_k_contiguous = true;  // B stored N x K; else K x N.
+  GemmShape gemm;
   delivered_gemm_collective_t collective = DELIVERED_GEMM_ALL_GATHER;
 };
 

@@ -27,10 +27,10 @@ gathered_gemm_parameters_t parameters_of(const GatheredGemmKind& kind, const Job
                                                                       : GATHERED_GEMM_SEQUENTIAL;
   p.rank = rank;
   p.ranks = request.ranks();
-  p.m = kind.m;
-  p.n = kind.n;
-  p.k = kind.k;
-  p.b_k_contiguous = kind.b_k_contiguous;
+  p.m = kind.gemm.m;
+  p.n = kind.gemm.n;
+  p.k = kind.gemm.k;
+  p.b_k_contiguous = kind.gemm.b_k_contiguous;
   p.tile_m = spec.software.tile_m;
   p.tracker_ways = spec.software.tracker_ways;
   p.arbiter = arbiter_parameters(spec.software, MCA_CONTROL_POLICY_ROUND_ROBIN);
@@ -42,20 +42,12 @@ gathered_gemm_parameters_t parameters_of(const GatheredGemmKind& kind, const Job
 }
 
 void check_fits(const GatheredGemmKind& kind, const JobRequest& request) {
-  if (request.spec.software.split_k != 1) {
-    throw UserError("software.split_k=" + std::to_string(request.spec.software.split_k) +
-                    " needs kind sub_layer: here memory does not add");
-  }
+  refuse_split_k(request);
   const std::string who = request.subject() + ": does not fit: it ";
   gathered_gemm_parameters_t p = parameters_of(kind, request, 0);
-  const uint64_t tiles_m = (uint64_t{p.m} + p.tile_m - 1) / p.tile_m;
-  const uint64_t tiles_n = (uint64_t{p.n} + 127) / 128;
+  const uint64_t tiles_m = kind.gemm.tiles_m(p.tile_m), tiles_n = kind.gemm.tiles_n();
   const uint64_t input_tiles = (uint64_t{p.m} + 15) / 16 * ((uint64_t{p.k} + 255) / 256);
-  if (tiles_m % p.ranks != 0) {
-    throw UserError(who + "has " + std::to_string(tiles_m) + " row blocks of " +
-                    std::to_string(p.tile_m) + ", which " + std::to_string(p.ranks) +
-                    " GPUs cannot share evenly; change m or gpus");
-  }
+  check_even_rows(who, kind.gemm, p.tile_m, p.ranks);
   if (p.mode == GATHERED_GEMM_AGC && tiles_m > STRETTO_GATES) {
     throw UserError(who + "needs " + std::to_string(tiles_m) + " gates, one a row block of " +
                     std::to_string(p.tile_m) + ", and a GPU has " + std::to_string(STRETTO_GATES) +
@@ -136,19 +128,13 @@ uint16_t GatheredGemm::b_value(uint32_t rank, uint32_t k, uint32_t column) const
 void GatheredGemm::place_contents() {
   for (uint32_t rank = 0; rank < ranks_; ++rank) {
     const gathered_gemm_plan_t& plan = plans_[rank];
-    const uint64_t a = offset_of(plan.a), b = offset_of(plan.b);
-    const bool k_first = kind_.b_k_contiguous;
-    memories_[rank]->add_generator(
-        a, plan.a_bytes,
-        generator(a, plan.lda, kind_.m, kind_.k, [this, rank](uint32_t row, uint32_t k) {
+    place_operands(
+        *memories_[rank], kind_.gemm,
+        {plan.a, plan.a_bytes, plan.lda, plan.b, plan.b_bytes, plan.ldb},
+        [this, rank](uint32_t row, uint32_t k) {
           return owner_of(row) == rank ? a_value(row, k) : kNotThere;
-        }));
-    memories_[rank]->add_generator(
-        b, plan.b_bytes,
-        generator(b, plan.ldb, k_first ? kind_.n : kind_.k, k_first ? kind_.k : kind_.n,
-                  [this, rank, k_first](uint32_t row, uint32_t column) {
-                    return k_first ? b_value(rank, column, row) : b_value(rank, row, column);
-                  }));
+        },
+        [this, rank](uint32_t k, uint32_t column) { return b_value(rank, k, column); });
   }
 }
 
@@ -163,14 +149,7 @@ void GatheredGemm::add_programs(Host& host, uint32_t) {
 }
 
 CheckReport GatheredGemm::check() const {
-  CheckTask task;
-  task.ranks = task.simulated_ranks = ranks_;
-  task.m = kind_.m;
-  task.n = kind_.n;
-  task.k = kind_.k;
-  task.tile_m = spec_.software.tile_m;
-  task.data = DataMode::real;
-  task.output = CheckOutput::product;
+  CheckTask task = product_task(kind_.gemm, ranks_, spec_.software.tile_m);
   task.read = [this](uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits) {
     const uint64_t address =
         offset_of(plans_[rank].c) + uint64_t{row} * plans_[rank].ldc + 2 * uint64_t{column};
@@ -192,7 +171,7 @@ void GatheredGemm::audit(uint32_t rank, AuditSink& sink) const {
       const uint32_t k = static_cast<uint32_t>((at - begin) % plan.lda / 2);
       uint16_t is = 0;
       std::memcpy(&is, bytes + (at - page), 2);
-      wrong += is != (k < kind_.k ? a_value(row, k) : 0);
+      wrong += is != (k < kind_.gemm.k ? a_value(row, k) : 0);
     }
   });
   sink.equal("elements of gathered input not as their owner has them = 0", wrong, 0);
@@ -205,18 +184,11 @@ std::vector<std::pair<std::string, std::string>> GatheredGemm::kernel_sha256() c
 }  // namespace
 
 void GatheredGemmKind::describe(ParameterSet& set) {
-  set.number("m", m, 1, 1u << 20, "Rows of the gathered input.");
-  set.number("n", n, 1, 1u << 20, "Columns of one GPU's output.");
-  set.number("k", k, 1, 1u << 20, "Columns of the input.");
-  set.flag("b_k_contiguous", b_k_contiguous, "B is stored N x K, else K x N.");
+  gemm.describe(set, "Rows of the gathered input.", "Columns of one GPU's output.",
+                "Columns of the input.");
 }
 
-std::string GatheredGemmKind::first_error() const {
-  for (const auto& [key, value] : {std::pair("m", m), std::pair("n", n), std::pair("k", k)}) {
-    if (value == 0) return std::string("needs ") + key;
-  }
-  return "";
-}
+std::string GatheredGemmKind::first_error() const { return gemm.first_error(); }
 
 const KindInfo& GatheredGemmKind::info() const {
   static const KindInfo info{
@@ -233,9 +205,7 @@ const KindInfo& GatheredGemmKind::info() const {
   return info;
 }
 
-std::map<std::string, uint64_t> GatheredGemmKind::shape() const {
-  return {{"m", m}, {"n", n}, {"k", k}};
-}
+std::map<std::string, uint64_t> GatheredGemmKind::shape() const { return gemm.sizes(); }
 
 void GatheredGemmKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;

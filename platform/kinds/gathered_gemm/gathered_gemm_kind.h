@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/jobs/gemm_job.h"
 #include "platform/jobs/workload_kind.h"
 
 namespace stretto {
@@ -28,10 +29,7 @@ class GatheredGemmKind final : public WorkloadKind {
   std::vector<std::string> kernel_files(const JobRequest& request) const override;
   std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
 
-  uint32_t m = 0;              // Rows of the gathered input: tokens of all GPUs.
-  uint32_t n = 0;              // Columns of one GPU's output.
-  uint32_t k = 0;              // Columns of the input.
-  bool b_k_contiguous = true;  // B stored N x K ("transposed"); else K x N.
+  GemmShape gemm;
 };
 
 }  // namespace stretto

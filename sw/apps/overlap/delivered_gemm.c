@@ -2,15 +2,13 @@
 // Host program of one rank: see delivered_gemm.h.
 #include "sw/apps/overlap/delivered_gemm.h"
 
+#include "sw/apps/overlap/arrays.h"
 #include "sw/include/formats/machine_types.h"
 #include "sw/include/tile_order.h"
 #include "sw/kernels/kernel_arguments.h"
 
 #define ELEMENT_BYTES 2u
-#define ROW_ALIGNMENT 128u
-#define ALIGNMENT 4096u
 #define WAVEFRONTS 8u
-#define SPILL_BYTES_OF_TILE 64u
 #define FLAG_VALUE 1u
 
 static const char* const kModeNames[DELIVERED_GEMM_MODES] = {"sequential", "t3"};
@@ -30,12 +28,6 @@ typedef struct program {
 
 const char* delivered_gemm_mode_name(delivered_gemm_mode_t mode) {
   return (unsigned)mode < DELIVERED_GEMM_MODES ? kModeNames[mode] : NULL;
-}
-
-static uint32_t divide_up(uint32_t a, uint32_t b) { return (uint32_t)(((uint64_t)a + b - 1) / b); }
-
-static uint32_t padded_row(uint32_t elements) {
-  return divide_up(elements * ELEMENT_BYTES, ROW_ALIGNMENT) * ROW_ALIGNMENT;
 }
 
 static int gathers(const delivered_gemm_parameters_t* p) {
@@ -66,8 +58,8 @@ stretto_status_t delivered_gemm_plan(const delivered_gemm_parameters_t* p,
     return STRETTO_ERROR_ARGUMENT;
   if (p->m > 1u << 20 || p->n > 1u << 20 || p->k > 1u << 20) return STRETTO_ERROR_ARGUMENT;
   if (p->collective_groups == 0 || p->collective_groups > 65536) return STRETTO_ERROR_ARGUMENT;
-  plan->lda = padded_row(p->k);
-  plan->ldb = padded_row(p->b_k_contiguous ? p->k : p->n);
+  plan->lda = padded_row(p->k, ELEMENT_BYTES);
+  plan->ldb = padded_row(p->b_k_contiguous ? p->k : p->n, ELEMENT_BYTES);
   plan->ldc = p->n * ELEMENT_BYTES;
   plan->tiles_m = divide_up(p->m, p->tile_m);
   plan->tiles_n = divide_up(p->n, GEMM_TILE_N);
@@ -85,7 +77,7 @@ stretto_status_t delivered_gemm_plan(const delivered_gemm_parameters_t* p,
   plan->spill_bytes = (uint64_t)plan->tiles * SPILL_BYTES_OF_TILE;
   const uint32_t cached = STRETTO_ALLOCATION_CACHED, uncached = STRETTO_ALLOCATION_UNCACHED;
   memory_plan_t* memory = &plan->memory;
-  *memory = memory_plan(&p->client, ALIGNMENT);
+  *memory = memory_plan(&p->client, ARRAY_ALIGNMENT);
   plan->c = memory_plan_add(memory, "C", plan->c_bytes, is_fused(p) ? uncached : cached);
   plan->a = memory_plan_add_input(memory, "A", plan->a_bytes, cached);
   plan->b = memory_plan_add_input(memory, "B", plan->b_bytes, cached);

@@ -2,18 +2,16 @@
 // Host program of one rank: see gathered_gemm.h.
 #include "sw/apps/overlap/gathered_gemm.h"
 
+#include "sw/apps/overlap/arrays.h"
 #include "sw/apps/ranks.h"
 #include "sw/include/formats/machine_types.h"
 #include "sw/kernels/kernel_arguments.h"
 
 #define ELEMENT_BYTES 2u
-#define ROW_ALIGNMENT 128u
-#define ALIGNMENT 4096u
 // Tiles of A: what the Tracker counts (16 x 256 elements are a quarter of what its counter holds)
 // and the DMA engine sends at once. One wavefront each, so one event.
 #define INPUT_TILE_M 16u
 #define INPUT_TILE_K 256u
-#define SPILL_BYTES_OF_TILE 64u
 
 static const char* const kModeNames[GATHERED_GEMM_MODES] = {"sequential", "t3-agc"};
 
@@ -31,12 +29,6 @@ const char* gathered_gemm_mode_name(gathered_gemm_mode_t mode) {
   return (unsigned)mode < GATHERED_GEMM_MODES ? kModeNames[mode] : NULL;
 }
 
-static uint32_t divide_up(uint32_t a, uint32_t b) { return (uint32_t)(((uint64_t)a + b - 1) / b); }
-
-static uint32_t padded_row(uint32_t elements) {
-  return divide_up(elements * ELEMENT_BYTES, ROW_ALIGNMENT) * ROW_ALIGNMENT;
-}
-
 stretto_status_t gathered_gemm_plan(const gathered_gemm_parameters_t* p,
                                     gathered_gemm_plan_t* plan) {
   *plan = (gathered_gemm_plan_t){0};
@@ -45,8 +37,8 @@ stretto_status_t gathered_gemm_plan(const gathered_gemm_parameters_t* p,
   if (p->m == 0 || p->n == 0 || p->k == 0 || gemm_kernel_of_tile(p->tile_m) == NULL)
     return STRETTO_ERROR_ARGUMENT;
   if (p->m > 1u << 20 || p->n > 1u << 20 || p->k > 1u << 20) return STRETTO_ERROR_ARGUMENT;
-  plan->lda = padded_row(p->k);
-  plan->ldb = padded_row(p->b_k_contiguous ? p->k : p->n);
+  plan->lda = padded_row(p->k, ELEMENT_BYTES);
+  plan->ldb = padded_row(p->b_k_contiguous ? p->k : p->n, ELEMENT_BYTES);
   plan->ldc = p->n * ELEMENT_BYTES;
   plan->tiles_m = divide_up(p->m, p->tile_m);
   plan->tiles_n = divide_up(p->n, GEMM_TILE_N);
@@ -62,7 +54,7 @@ stretto_status_t gathered_gemm_plan(const gathered_gemm_parameters_t* p,
   plan->spill_bytes = input_tiles * SPILL_BYTES_OF_TILE;
   const uint32_t cached = STRETTO_ALLOCATION_CACHED;
   memory_plan_t* memory = &plan->memory;
-  *memory = memory_plan(&p->client, ALIGNMENT);
+  *memory = memory_plan(&p->client, ARRAY_ALIGNMENT);
   plan->c = memory_plan_add(memory, "C", plan->c_bytes, cached);
   plan->a = memory_plan_add(memory, "A", plan->a_bytes, cached);
   plan->b = memory_plan_add_input(memory, "B", plan->b_bytes, cached);

@@ -2,18 +2,16 @@
 // Host program of one rank: see ring_gemm_rs.h.
 #include "sw/apps/overlap/ring_gemm_rs.h"
 
+#include "sw/apps/overlap/arrays.h"
 #include "sw/apps/ranks.h"
 #include "sw/include/formats/machine_types.h"
 #include "sw/include/formats/tracker_count.h"
 #include "sw/kernels/kernel_arguments.h"
 
-#define ROW_ALIGNMENT 128u
-#define ALIGNMENT 4096u
 #define TILE_N 128u
 #define K_STEP 32u  // Of gemm_split: what a part of K is a multiple of.
 #define WAVEFRONTS 8u
 #define RING_UPDATES 2u  // Per element: one local, one incoming (T3-TRK-07).
-#define SPILL_BYTES_OF_TILE 64u
 #define FLAG_VALUE 1u
 
 static const char* const kModeNames[RING_GEMM_MODES] = {"sequential", "t3", "t3-mca", "direct",
@@ -58,13 +56,7 @@ static uint32_t split_of(const ring_gemm_parameters_t* p) {
   return p->split_k > 1 ? p->split_k : 1;
 }
 
-static uint32_t divide_up(uint32_t a, uint32_t b) { return (uint32_t)(((uint64_t)a + b - 1) / b); }
-
 static uint32_t element_bytes(const ring_gemm_parameters_t* p) { return p->e4m3 ? 1 : 2; }
-
-static uint32_t padded_row(const ring_gemm_parameters_t* p, uint32_t elements) {
-  return divide_up(elements * element_bytes(p), ROW_ALIGNMENT) * ROW_ALIGNMENT;
-}
 
 stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_t* plan) {
   *plan = (ring_gemm_plan_t){0};
@@ -81,8 +73,8 @@ stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_
   if (p->follow_on && !is_fused(p->mode) && p->mode != RING_GEMM_SEQUENTIAL)
     return STRETTO_ERROR_ARGUMENT;
   if (p->collective_groups == 0 || p->collective_groups > 65536) return STRETTO_ERROR_ARGUMENT;
-  plan->lda = padded_row(p, p->a_k_contiguous ? p->k : p->m);
-  plan->ldb = padded_row(p, p->b_k_contiguous ? p->k : p->n);
+  plan->lda = padded_row(p->a_k_contiguous ? p->k : p->m, element_bytes(p));
+  plan->ldb = padded_row(p->b_k_contiguous ? p->k : p->n, element_bytes(p));
   plan->ldc = p->n * element_bytes(p);
   plan->tiles_m = divide_up(p->m, p->tile_m);
   plan->tiles_n = divide_up(p->n, TILE_N);
@@ -97,7 +89,7 @@ stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_
   plan->spill_bytes = (uint64_t)plan->tiles * SPILL_BYTES_OF_TILE;
 
   memory_plan_t* memory = &plan->memory;
-  *memory = memory_plan(&p->client, ALIGNMENT);
+  *memory = memory_plan(&p->client, ARRAY_ALIGNMENT);
   plan->c = memory_plan_add(
       memory, "C", plan->c_bytes,
       c_is_uncached(p->mode) ? STRETTO_ALLOCATION_UNCACHED : STRETTO_ALLOCATION_CACHED);
