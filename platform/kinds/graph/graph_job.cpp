@@ -508,6 +508,7 @@ void GraphJob::check_traffic(CheckReport& report) const {
   traffic_.check_queues(report);
   if (is_own) {
     traffic_.check_reads({.l2_bytes = spec_.l2.bytes,
+                          .l2_partitions = spec_.l2.partitions,
                           .lds_bytes = spec_.gpu.lds_bytes,
                           .pins_weights = pins_weights()},
                          report);

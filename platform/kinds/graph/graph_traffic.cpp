@@ -141,7 +141,7 @@ GraphTraffic::Range GraphTraffic::reads_of(size_t group, const Caches& caches) c
     for (int in = 0; in < 3; ++in)
       if (g.columns[in] != 0 && g.in[in].entries == 0)
         add(g.in[in].base, uint64_t{g.in[in].pitch != 0 ? g.rows : 1} * g.columns[in],
-            g.k != 0 ? 1 : std::max(1u, g.parts));
+            g.k != 0 && tiles_stay(group, g, caches) ? 1 : std::max(1u, g.parts));
     const bool comes_again = g.k != 0 && !caches.pins_weights[group] &&
                              !graph_stage_is_resident(&of.stage[s], caches.lds_bytes);
     if (g.k != 0) add(g.weights, uint64_t{g.k} * g.n, comes_again ? waves(of, of.stage[s]) : 1);
@@ -152,6 +152,20 @@ GraphTraffic::Range GraphTraffic::reads_of(size_t group, const Caches& caches) c
     range.most += queue.group == group ? 2 * uint64_t{queue.edge.entries} * kSectorBytes : 0;
   for (const auto& [place, bytes] : operands) range.least += of.first_op == 0 ? bytes : 0;
   return range;
+}
+
+bool GraphTraffic::tiles_stay(size_t group, const stage_arguments_t& stage,
+                              const Caches& caches) const {
+  if (stage.parts <= 1) return true;
+  const graph_group_t& of = plan_.groups[group];
+  const uint64_t apart =
+      stage.out.entries != 0 ? std::min(of.tiles, stage.out.entries) : uint64_t{of.tiles};
+  const uint64_t tile = kElementBytes * stage.tile_rows * uint64_t{stage.columns[0]};
+  uint64_t pinned = caches.pins_weights[group] ? weights_of(of) : 0;
+  for (const GraphQueue& queue : plan_.queue)
+    if (queue.group == group) pinned += uint64_t{queue.edge.entries} * queue.edge.entry_bytes;
+  const uint64_t passing = caches.l2_partitions * tile + writes_of(group) / of.tiles;
+  return apart * passing + pinned <= caches.l2_bytes;
 }
 
 void GraphTraffic::check_reads(const Caches& caches, CheckReport& report) const {

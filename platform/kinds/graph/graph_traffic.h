@@ -37,10 +37,12 @@ class GraphTraffic {
   void check_queues(CheckReport& report) const;
   // DRAM bytes that a pipeline reads: what its stages take from memory, each once. An operand of several stages or
   // parts comes at least once, one that an operator before has touched may be in the L2. Weights that stay neither in
-  // units nor pinned may come again with each wave of tiles, a sector that finds no way with each reader. Not of
-  // pipelines of which queues have left the L2. REQUIRES: queues are pinned.
+  // units nor pinned may come again with each wave of tiles, a sector that finds no way with each reader, and tiles with
+  // each part of a product if the L2 has no room for as many as its queue lets parts be apart. Not of pipelines of which
+  // queues have left the L2. REQUIRES: queues are pinned.
   struct Caches {
     uint64_t l2_bytes;
+    uint32_t l2_partitions;
     uint32_t lds_bytes;
     std::vector<bool> pins_weights;  // By group.
   };
@@ -68,6 +70,9 @@ class GraphTraffic {
   uint64_t readers_of(const GraphQueue& queue) const;  // Stages.
   Range reads_of(size_t group, const Caches& caches) const;
   uint64_t writes_of(size_t group) const;
+  // Whether the L2 holds tiles from memory from the first part of a product that reads them to the last one, beside
+  // pinned lines: the tiles, of which each partition keeps what its units read, and what is written to memory meanwhile.
+  bool tiles_stay(size_t group, const stage_arguments_t& stage, const Caches& caches) const;
 
   const GraphPlan& plan_;
   std::vector<Passed> passed_;  // By group,

@@ -18,9 +18,18 @@ constexpr uint64_t kIn = 10000 * 64 * 2, kWeights = (64 * 256 + 256 * 128) * 2;
 constexpr uint64_t kOut = 10000 * 128 * 2;
 
 stage_edge_t memory(uint64_t base, uint32_t columns) {
-  return {.base = base, .pitch = columns * 2};
+  stage_edge_t edge{};
+  edge.base = base;
+  edge.pitch = columns * 2;
+  return edge;
 }
-stage_edge_t queue() { return {.words = 4096, .pitch = 512, .entries = 2}; }
+stage_edge_t queue() {
+  stage_edge_t edge{};
+  edge.words = 4096;
+  edge.pitch = 512;
+  edge.entries = 2;
+  return edge;
+}
 
 stage_arguments_t product(stage_edge_t in, uint32_t k, stage_edge_t out, uint32_t n,
                           uint64_t weights) {
@@ -48,7 +57,7 @@ GraphPlan plan() {
 
 // What the law says where it reads and leaves so many bytes, so many sectors of its queues had to make room, and so many
 // of anything found no way.
-const GraphTraffic::Caches kPinned{uint64_t{1} << 26, 0, {true}};
+const GraphTraffic::Caches kPinned{uint64_t{1} << 26, 1, 0, {true}};
 
 CheckReport checked(const GraphPlan& plan, uint64_t read, uint64_t left, uint64_t evicted,
                     const GraphTraffic::Caches& caches = kPinned, uint64_t fetched_past = 0) {
@@ -104,11 +113,30 @@ TEST_CASE("a sector that finds no way in the L2 may come with each reader, no ot
 // 79 tiles, a work-group a stage: those of 64 x 256 stay in 160 KiB of LDS, as do those of 256 x 128.
 TEST_CASE("weights that stay nowhere may come again with each tile, others come once") {
   const uint64_t again = kIn + 79 * kWeights;
-  CHECK(checked(plan(), again, kOut, 0, {uint64_t{1} << 26, 0, {false}}).mismatches == 0);
-  CHECK(checked(plan(), again, kOut, 0, {uint64_t{1} << 26, 0, {true}}).mismatches == 1);
-  CHECK(checked(plan(), again, kOut, 0, {uint64_t{1} << 26, STAGE_RESIDENT_LDS, {false}})
+  CHECK(checked(plan(), again, kOut, 0, {uint64_t{1} << 26, 1, 0, {false}}).mismatches == 0);
+  CHECK(checked(plan(), again, kOut, 0, {uint64_t{1} << 26, 1, 0, {true}}).mismatches == 1);
+  CHECK(checked(plan(), again, kOut, 0, {uint64_t{1} << 26, 1, STAGE_RESIDENT_LDS, {false}})
             .mismatches == 1);
-  CHECK(checked(plan(), again + 2 * kIn, kOut, 0, {uint64_t{1} << 26, 0, {false}}).mismatches == 1);
+  CHECK(checked(plan(), again + 2 * kIn, kOut, 0, {uint64_t{1} << 26, 1, 0, {false}}).mismatches ==
+        1);
+}
+
+// Two parts of the first product read a tile of 127 x 64, up to two tiles apart. Between the first
+// and the last of them come 2 tiles into each partition and 2 of 79 parts of the results; weights
+// of 98,304 B are pinned.
+TEST_CASE("tiles may come for each part where the L2 does not hold them, and no more often") {
+  GraphPlan plan = ::plan();
+  plan.stages[0][0].arguments.parts = 2;
+  plan.stages[0][0].arguments.tile_rows = 127;
+  const uint64_t again = 2 * kIn + kWeights;
+  const uint64_t needs = 2 * (2 * 127 * 64 * 2 + kOut / 79) + kWeights;
+  const GraphTraffic::Caches room{needs, 2, 0, {true}}, none{needs - 1, 2, 0, {true}};
+  CHECK(checked(plan, again, kOut, 0, room).mismatches == 1);
+  CHECK(checked(plan, again, kOut, 0, none).mismatches == 0);
+  CHECK(checked(plan, again + kIn, kOut, 0, none).mismatches == 1);
+  CHECK(checked(plan, again, kOut, 0, {needs - 1, 1, 0, {true}}).mismatches == 1);
+  plan.stages[0][0].arguments.parts = 1;
+  CHECK(checked(plan, again, kOut, 0, none).mismatches == 1);
 }
 
 // One product of 10,000 rows, 64 columns in, 256 out: tiles or blocks of 128 columns make two of a row of tiles.
