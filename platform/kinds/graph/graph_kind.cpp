@@ -20,7 +20,7 @@ namespace stretto {
 
 namespace {
 
-constexpr double kMaxReferenceGflop = 4;
+constexpr double kMaxReferenceGflop = 40;
 
 }  // namespace
 
