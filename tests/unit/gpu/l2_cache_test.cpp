@@ -404,6 +404,33 @@ TEST_CASE("uncached updates go to memory in contiguous pieces with their ids",
   REQUIRE(bench.gpu.l2.total(bench.gpu.l2.counters().written) == 0);
 }
 
+TEST_CASE("no cache holds uncached memory, nor stores that are tracked, whatever its class",
+          "[T3-NMC-02]") {
+  Bench bench;
+  bench.map(kNode + 0x100000, 0x10000);
+  bench.map(kNode + 0x200000, 0x10000, AllocationClass::uncached);
+  RangeEntry tracked;
+  tracked.base = kNode + 0x300000;
+  tracked.rows = 1;
+  tracked.row_bytes = 0x10000;
+  tracked.tracked = true;
+  bench.map(tracked);
+  Program p;
+  p.load_at(0, kNode + 0x100000, shape(4, 256, 256))
+      .store_at(0, kNode + 0x200000, shape(4, 256, 256))
+      .store_at(0, kNode + 0x300000, shape(4, 256, 256))
+      .wait(0)
+      .load_at(8, kNode + 0x200000, shape(4, 256, 256))
+      .end();
+  Launch launch = p.launch();
+  launch.update = true;
+  p.run(bench, launch);
+  REQUIRE(bench.memory.written_bytes == 2 * 1024);
+  REQUIRE(bench.memory.read_bytes == 2 * 1024);
+  REQUIRE(bench.gpu.l2.total(bench.gpu.l2.counters().written) == 0);
+  REQUIRE(bench.hits() + bench.misses() == 16);  // Sectors of the first load.
+}
+
 TEST_CASE("without the update bit the same kernel stores", "[T3-NMC-03]") {
   Bench bench;
   RangeEntry entry;

@@ -227,6 +227,29 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("outputs that are aggregated in memory are allocated and mapped uncached",
+          "[T3-NMC-02]") {
+  for (const ring_gemm_mode_t mode : {RING_GEMM_T3, RING_GEMM_T3_MCA, RING_GEMM_DIRECT}) {
+    INFO(ring_gemm_mode_name(mode));
+    FakeGpuHost host;
+    const ring_gemm_parameters_t p = parameters(mode, 1);
+    const uint64_t c = plan_of(p).c;
+    const std::vector<stretto_packet_t> packets = packets_of(p, host);
+    const auto allocates = [&](const stretto_packet_t& packet) {
+      return (packet.header & 0xFF) == STRETTO_PACKET_VENDOR &&
+             packet.vendor.operation == STRETTO_OP_LOCAL_MAP &&
+             (packet.vendor.flags & STRETTO_MAP_TILES) == 0 && packet.vendor.map.base == c;
+    };
+    const auto output = std::find_if(packets.begin(), packets.end(), allocates);
+    REQUIRE(output != packets.end());
+    CHECK(output->vendor.map.allocation == STRETTO_ALLOCATION_UNCACHED);
+    const std::vector<stretto_packet_t> maps = tile_maps(packets);
+    REQUIRE(maps.size() == 4);
+    for (const stretto_packet_t& map : maps)
+      CHECK(map.vendor.map.allocation == STRETTO_ALLOCATION_UNCACHED);
+  }
+}
+
 TEST_CASE("directly, each chunk is a launch of its own and goes to the GPU that owns it",
           "[T3-DIRECT-01][T3-DIRECT-03]") {
   FakeGpuHost host;
