@@ -198,6 +198,11 @@ TEST_CASE("round robin alternates and falls back to the queue that has atoms", "
   CHECK(c.step().grant_comm);
   CHECK(c.step().grant_compute);
   CHECK(c.step().grant_compute);
+  c.push(1, 3);
+  CHECK(c.step().grant_comm);
+  CHECK(c.step().grant_compute);
+  CHECK(c.step().grant_comm);
+  CHECK(c.step().grant_comm);
 }
 
 TEST_CASE("communication aware serves compute first and communication below the limit only",
@@ -250,15 +255,17 @@ TEST_CASE(
   c.use(MCA_CONTROL_POLICY_COMMUNICATION_AWARE, 5);
   c.write(MCA_STARVE_LIMIT_OFFSET, 100);
   const uint64_t pushed = c.cycle();
-  c.push(3, 1);
-  while (!c.out.grant_comm) {
-    c.in.compute_push = 1;
-    c.in.dram_pop = c.occupancy != 0;
-    c.step();
-    REQUIRE(c.cycle() < pushed + 200);
+  c.push(3, 2);
+  for (const uint64_t waited : {100, 200}) {  // From the last grant of communication on.
+    do {
+      c.in.compute_push = 1;
+      c.in.dram_pop = c.occupancy != 0;
+      c.step();
+      REQUIRE(c.cycle() < pushed + 300);
+    } while (!c.out.grant_comm);
+    CHECK(c.cycle() - 1 - pushed == waited);
   }
-  CHECK(c.cycle() - 1 - pushed == 100);
-  CHECK(c.read(MCA_GRANTS_STARVED_OFFSET) == 1);
+  CHECK(c.read(MCA_GRANTS_STARVED_OFFSET) == 2);
 }
 
 TEST_CASE("wake_cycle is the clock in which waiting communication starves") {
@@ -312,6 +319,25 @@ TEST_CASE("a kernel's end drains communication without limit and says when it is
   CHECK(c.comm == 0);
   CHECK(clocks == 7);  // Seven atoms, one a clock; the pulse follows the last.
   CHECK(c.read(MCA_DRAINS_OFFSET) == 1);
+}
+
+TEST_CASE("a drain takes turns with the compute of a kernel that still runs", "[T3-MCA-06]") {
+  Channel c;
+  c.use(MCA_CONTROL_POLICY_COMMUNICATION_AWARE, 5);
+  c.start_kernel();
+  c.start_kernel();
+  for (int i = 0; i < 4; ++i) c.push(0, 3);
+  c.steps(20);
+  CHECK(c.comm == 7);
+  c.in.kernel_end = true;
+  c.step();
+  unsigned clocks = 0;
+  do {
+    c.in.compute_push = 1;
+    REQUIRE(++clocks < 20);
+  } while (!c.step().drain_done);
+  CHECK(c.comm == 0);
+  CHECK(clocks <= 2 * 7 + 2);  // Two clocks an atom, one of the push and one of the pulse.
 }
 
 TEST_CASE("a drain of an empty queue ends at once") {

@@ -33,7 +33,7 @@ TEST_CASE("wavefronts of one port share its issue slots") {
   REQUIRE(many < 3400 * 16 * kClock);
 }
 
-TEST_CASE("a tile load takes the issue slots of the memory instructions it stands for",
+TEST_CASE("tile loads and stores take the issue slots of the memory instructions they stand for",
           "[GD-MMIO-03]") {
   GpuSpec spec;
   spec.cus = 1;
@@ -58,6 +58,17 @@ TEST_CASE("a tile load takes the issue slots of the memory instructions it stand
   REQUIRE(many == one + 8);
   REQUIRE((second - first + kClock / 2) / kClock == 1);
   REQUIRE((third - first + kClock / 2) / kClock == 8);
+  // A load and the store of what it brought.
+  const auto slots_of_copy = [&](uint32_t rows) {
+    Program p;
+    p.load_at(0, kIn, shape(rows, 96, 256)).store_at(0, kIn, shape(rows, 96, 256)).end();
+    const uint64_t before = unit.instructions();
+    p.run(machine);
+    return unit.instructions() - before;
+  };
+  const uint64_t of_one = slots_of_copy(5);
+  REQUIRE(slots_of_copy(10) == of_one + 2);
+  REQUIRE(slots_of_copy(48) == of_one + 2 * 8);
 }
 
 namespace {

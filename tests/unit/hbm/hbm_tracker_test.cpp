@@ -144,6 +144,7 @@ TEST_CASE("a triggered read sees the update that triggered it", "[T3-TRK-08]") {
       bench.send(Operation::update, address, ones, 0, Stream::communication,
                  [](PooledPayload& payload) { payload.extension.tracked = true; });
   while (bench.triggers.empty()) bench.run(bench.queue.now() + kCycle);
+  CHECK(bench.statistic("mca.grants_communication") == 0);  // It has not left that queue.
   CHECK(bench.requests[update].status == tlm::TLM_INCOMPLETE_RESPONSE);
   const size_t read = bench.read(address, 64, bench.queue.now(), Stream::communication);
   bench.run();
