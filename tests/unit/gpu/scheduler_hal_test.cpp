@@ -178,7 +178,8 @@ TEST_CASE("gated work-groups run when their gate opens, by event or by register"
 
 TEST_CASE(
     "a gate opens with the last event of its ids, and a closed one is named with what it waits "
-    "for") {
+    "for",
+    "[T3-AGC-02]") {
   Bench b(12);
   b.machine.write(GPU_EVENT_MAP_OFFSET,
                   2 | uint64_t{5} << 32);  // Gates 0 and 1 of two ids, gate 2 of one.
