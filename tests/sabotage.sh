@@ -225,8 +225,8 @@ grep -o '^[a-z_]* [a-z]*\.cpp' tests/unit/sw/transform/mutants.txt | while read 
   fi
 done
 [ -e "$scratch/failed" ] && failed=1
-# NICs and hosts with a fault each (tests/unit/{nic,host}/mutants.txt): tests of the gate find it and name what it breaks.
-for model in nic host; do
+# NICs, hosts and cards with a fault each (tests/unit/{nic,host,card}/mutants.txt): tests of the gate find it and name what it breaks.
+for model in nic host card; do
   log=$scratch/$model.log
   ctest --test-dir "$build" -R "^unit/$model/mutants: " --no-tests=error --output-on-failure >"$log" 2>&1 || failed=1
   sed -n "s/^ *[0-9]*\/[0-9]* Test *#[0-9]*: unit.$model.mutants: \(.*[^ .]\) *\.*  *Passed.*/ok    ($model) \1/p" "$log"

@@ -18,6 +18,7 @@ struct CardSpec {
   uint32_t start_ns = 160;
   uint32_t burst_bytes = 512;
   uint32_t buffer_bytes = 65'536;
+  bool collective = false;
 };
 
 inline void describe(CardSpec& spec, ParameterSet& set) {
@@ -37,6 +38,9 @@ inline void describe(CardSpec& spec, ParameterSet& set) {
   set.number("buffer_bytes", spec.buffer_bytes, 4'096, 1u << 24,
              "Data of one destination between its read request and the link; less than bandwidth x "
              "round trip costs bandwidth.");
+  set.flag("collective", spec.collective,
+           "A collective engine (GD-FUTURE-02): makes a request to each of several peers of one "
+           "store; a clock more for plain requests.");
 }
 
 }  // namespace stretto

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "models/card/collective_engine.h"
 #include "models/common/payload_builder.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/card.h"
@@ -30,12 +31,19 @@ CardWindow::CardWindow(sc_core::sc_module_name name, PartitionServices& services
       report_out("report_out"),
       nothing("nothing", 3),
       services_(services),
-      registers_(kCardRegisters) {
+      registers_(kCardRegisters),
+      words_(services) {
   aperture.register_b_transport(this, &CardWindow::write);
   stores.register_nb_transport_bw(this, &CardWindow::on_store_taken);
   report_out.register_nb_transport_bw(this, &CardWindow::on_report_taken);
   for (int i = 0; i < 3; ++i)
     nothing[static_cast<size_t>(i)].register_nb_transport_fw(this, &CardWindow::refuse, i);
+}
+
+void CardWindow::set_engine(CollectiveEngine& engine) {
+  engine_ = &engine;
+  registers_.on_write(CARD_PEERS_OFFSET,
+                      [this](const RegisterBank::Write& write) { engine_->set_peers(write.held); });
 }
 
 // Writes from outside
@@ -47,12 +55,14 @@ void CardWindow::write(tlm::tlm_generic_payload& payload, sc_core::sc_time& dela
     ring->b_transport(payload, delay);
     return;
   }
-  if (at - kCard < kSend - kCard) {
+  const bool without_engine = engine_ == nullptr && at == kCard + CARD_PEERS_OFFSET;
+  if (at - kCard < kSend - kCard && !without_engine) {
     ++register_writes_;
     registers_.access(payload, at - kCard, delay);
     return;
   }
-  if (at % 8 != 0 || payload.get_data_length() != 8 || at - kSend >= STRETTO_SEND_APERTURE_BYTES) {
+  if (without_engine || at % 8 != 0 || payload.get_data_length() != 8 ||
+      at - kSend >= STRETTO_SEND_APERTURE_BYTES) {
     ++refused_;
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;
@@ -60,37 +70,14 @@ void CardWindow::write(tlm::tlm_generic_payload& payload, sc_core::sc_time& dela
   uint64_t value;
   std::memcpy(&value, payload.get_data_ptr(), 8);
   const StrettoExtension* const extension = extension_of(payload);
-  store(at, value, extension == nullptr ? uint8_t{STRETTO_ACCOUNT_OTHER} : extension->account);
+  words_.send(stores, STRETTO_DOORBELL_APERTURE + at, value,
+              extension == nullptr ? uint8_t{STRETTO_ACCOUNT_OTHER} : extension->account);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
-}
-
-void CardWindow::store(uint64_t at, uint64_t value, uint8_t account) {
-  size_t index = 0;
-  while (index < words_.size() && words_[index]->busy) ++index;
-  if (index == words_.size()) words_.push_back(std::make_unique<Word>());
-  Word& word = *words_[index];
-  word = {value, true};
-  ++stores_;
-  PooledPayload& payload = make_write(STRETTO_DOORBELL_APERTURE + at, &word.value, account);
-  payload.extension.cookie = index;
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  stores->nb_transport_fw(payload, phase, delay);
-}
-
-PooledPayload& CardWindow::make_write(uint64_t address, uint64_t* value, uint8_t account) {
-  return communication_payload(pool_, Engine::link, services_.gpu, Operation::write, account,
-                               address, value, 8);
 }
 
 tlm::tlm_sync_enum CardWindow::on_store_taken(tlm::tlm_generic_payload& payload,
                                               tlm::tlm_phase& phase, sc_core::sc_time&) {
-  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-  ++stores_taken_;
-  words_[static_cast<PooledPayload&>(payload).extension.cookie]->busy = false;
-  phase = tlm::END_RESP;
-  payload.release();
-  return tlm::TLM_COMPLETED;
+  return words_.on_taken(payload, phase);
 }
 
 // Reports
@@ -141,7 +128,9 @@ void CardWindow::send_report() {
     services_.digest->event(services_.queue->now(), kEventReport, report_[0], report_[1]);
   // The reason last: whoever waits for it finds the request.
   for (unsigned i = 0; i < 2; ++i) {
-    PooledPayload& payload = make_write(to + 8 * (1 - i), &report_[i], STRETTO_ACCOUNT_SYNC);
+    PooledPayload& payload =
+        communication_payload(pool_, Engine::link, services_.gpu, Operation::write,
+                              STRETTO_ACCOUNT_SYNC, to + 8 * (1 - i), &report_[i], 8);
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     report_out->nb_transport_fw(payload, phase, delay);
@@ -175,13 +164,13 @@ tlm::tlm_sync_enum CardWindow::refuse(int from, tlm::tlm_generic_payload& payloa
 void CardWindow::report(StatisticSink& sink) const {
   sink.add("register_writes", register_writes_, "count",
            "Writes to registers of the card and its ring.");
-  sink.add("stores", stores_, "count", "Writes to the send window.");
+  sink.add("stores", words_.sent(), "count", "Writes to the send window.");
   sink.add("reports", reports_, "count", "Errors reported.");
   sink.add("refused", refused_, "count", "Accesses to what is neither register nor send window.");
 }
 
 void CardWindow::audit(AuditSink& sink) const {
-  sink.equal("stores to the card = stores into its ring", stores_, stores_taken_);
+  sink.equal("stores to the card = taken", words_.sent(), words_.taken());
   sink.equal("accesses to nothing at the card = 0", refused_, 0);
   sink.equal("reports under way = 0", reporting_, 0);
 }

@@ -271,6 +271,9 @@ void check_machine(const MachineSpec& spec) {
   }
   if (spec.card.count != 0 && spec.topology != Topology::pcie_switch)
     throw UserError("card.count needs topology pcie_switch");
+  if (spec.card.collective && spec.card.kind != CardKind::engine)
+    throw UserError(
+        "card.collective needs card.kind=engine: a SmartNIC that runs software has none");
   const bool meet = spec.topology == Topology::pcie_switch ||
                     (spec.topology == Topology::cluster && !spec.coherent_host);
   if (spec.software.send_mover != SendMover::gpu_dma && !meet)

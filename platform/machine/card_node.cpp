@@ -39,7 +39,16 @@ CardNode::CardNode(sc_core::sc_module_name name, const MachineSpec& spec, unsign
   const EventQueue& queue = partition.queue();
   connect(router.doorbell, window.aperture, queue);
   connect(window.ring, request_ring.csr, queue);
-  connect(window.stores, request_ring.stores, queue);
+  if (spec.card.collective) {
+    collective_engine = std::make_unique<CollectiveEngine>("collective_engine", spec.card.clock_mhz,
+                                                           partition.services());
+    window.set_engine(*collective_engine);
+    connect(window.stores, collective_engine->requests, queue);
+    connect(collective_engine->stores, request_ring.stores, queue);
+    partition.add("collective_engine", *collective_engine);
+  } else {
+    connect(window.stores, request_ring.stores, queue);
+  }
   connect(window.report_out, router.egress[CardEgress::kWindow], queue);
   connect(dma.egress, router.egress[CardEgress::kDma], queue);
   connect(request_ring.egress, router.egress[CardEgress::kRing], queue);

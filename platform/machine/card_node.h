@@ -5,9 +5,11 @@
 #define STRETTO_PLATFORM_MACHINE_CARD_NODE_H_
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "models/card/card_window.h"
+#include "models/card/collective_engine.h"
 #include "models/dma/dma_engine.h"
 #include "models/dma/request_ring_port.h"
 #include "models/fabric/router.h"
@@ -28,6 +30,7 @@ class CardNode final : public Node {
   DmaEngine dma;
   Router router;
   CardWindow window;
+  std::unique_ptr<CollectiveEngine> collective_engine;  // Null: has none.
   RequestRingPort request_ring;
 };
 

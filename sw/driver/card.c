@@ -20,6 +20,10 @@ static void write_ring(const stretto_card_t* card, uint64_t offset, uint64_t val
   write64(card, card->base + offset, value);
 }
 
+static void write_card(const stretto_card_t* card, uint64_t offset, uint64_t value) {
+  write64(card, card->base - STRETTO_DOORBELL_APERTURE + STRETTO_CARD_REGISTERS + offset, value);
+}
+
 static uint64_t node_of(uint64_t address) { return address >> STRETTO_NODE_SHIFT; }
 
 // All of it is memory of some GPU.
@@ -58,9 +62,7 @@ stretto_status_t stretto_card_start(const stretto_card_t* card, uint64_t replica
   write_ring(card, REQUEST_RING_REPLICA_ADDRESS_OFFSET, replica);
   write_ring(card, REQUEST_RING_SC_BASE_OFFSET, sc_base);
   write_ring(card, REQUEST_RING_ERROR_OFFSET, ALL_ERRORS);
-  write64(card,
-          card->base - STRETTO_DOORBELL_APERTURE + STRETTO_CARD_REGISTERS + CARD_REPORT_OFFSET,
-          card->report);
+  write_card(card, CARD_REPORT_OFFSET, card->report);
   write_ring(card, REQUEST_RING_IRQ_ENABLE_OFFSET,
              STRETTO_FIELD(REQUEST_RING_IRQ_ENABLE_ERRORS, ALL_ERRORS));
   write_ring(card, REQUEST_RING_CONTROL_OFFSET,
@@ -109,6 +111,12 @@ stretto_status_t stretto_card_register(const stretto_card_t* card, uint32_t id,
 stretto_status_t stretto_card_unregister(const stretto_card_t* card, uint32_t id) {
   if (id >= STRETTO_SEND_BUFFERS) return STRETTO_ERROR_ARGUMENT;
   write_ring(card, REQUEST_RING_BUFFER_CONFIG_OFFSET_AT(id), 0);
+  return STRETTO_OK;
+}
+
+stretto_status_t stretto_card_collective(const stretto_card_t* card, uint32_t peers) {
+  if (peers > STRETTO_SEND_CONNECTIONS) return STRETTO_ERROR_ARGUMENT;
+  write_card(card, CARD_PEERS_OFFSET, peers);
   return STRETTO_OK;
 }
 

@@ -42,6 +42,11 @@ stretto_status_t stretto_card_register(const stretto_card_t* card, uint32_t id,
 // REQUIRES: no request that names the buffer is in flight.
 stretto_status_t stretto_card_unregister(const stretto_card_t* card, uint32_t id);
 
+// The collective engine makes `peers` requests of a collective request from now on; 0: it is off.
+// REQUIRES: the machine's card has one (card.collective); it cannot be asked, and one without takes
+// the write for an access to nothing.
+stretto_status_t stretto_card_collective(const stretto_card_t* card, uint32_t peers);
+
 // Blocks until the card reports an error, or stretto_card_stop_waiting() is called: then null. Else
 // one line, valid until the next call.
 const char* stretto_card_wait_error(stretto_card_t* card, char* line, size_t line_bytes);

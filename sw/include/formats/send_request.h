@@ -20,6 +20,10 @@
 // and the word of its destination buffer in the peer's array of receive flags (RC) becomes n,
 // behind the data. A zero word is never a valid request.
 //
+// Collective requests are for cards with a collective engine (GD-FUTURE-02): it makes `peers` WRITE
+// requests of one (card.yaml), the i-th with source + i, destination + i and connection + i, so a
+// sender takes `peers` tickets for it. A ring refuses the opcode.
+//
 // Protocol of the ring (GD-DMA-08): a thread takes a ticket (atomic add on a word in GPU memory),
 // waits until ticket - head replica < STRETTO_SEND_RING_DEPTH, and stores the SR to any 8-byte word
 // of the send window. The ring holds at most what was ticketed, so it cannot overflow; a store
@@ -35,8 +39,9 @@
 
 #define STRETTO_SR_OPCODE_SHIFT 0
 #define STRETTO_SR_OPCODE_BITS 2
-#define STRETTO_SR_WRITE 1  // Source is local, destination at the connection's node.
-#define STRETTO_SR_READ 2   // Source at the connection's node, destination local.
+#define STRETTO_SR_WRITE 1       // Source is local, destination at the connection's node.
+#define STRETTO_SR_READ 2        // Source at the connection's node, destination local.
+#define STRETTO_SR_COLLECTIVE 3  // A WRITE to each of several peers.
 #define STRETTO_SR_DESTINATION_SHIFT 2
 #define STRETTO_SR_DESTINATION_BITS 8
 #define STRETTO_SR_SOURCE_SHIFT 10
@@ -56,6 +61,11 @@
 #define STRETTO_SR_RC ((uint64_t)1 << STRETTO_SR_RC_SHIFT)  // Write the receive flag.
 #define STRETTO_SR_GET(request, FIELD) \
   ((uint32_t)((request) >> STRETTO_SR_##FIELD##_SHIFT) & ((1u << STRETTO_SR_##FIELD##_BITS) - 1))
+
+// From the request to a peer to that to the next one.
+#define STRETTO_SR_NEXT_PEER                                                                  \
+  (((uint64_t)1 << STRETTO_SR_SOURCE_SHIFT) + ((uint64_t)1 << STRETTO_SR_DESTINATION_SHIFT) + \
+   ((uint64_t)1 << STRETTO_SR_CONNECTION_SHIFT))
 
 #define STRETTO_SEND_BUFFERS 256
 #define STRETTO_SEND_MAX_UNIT_SHIFT 17

@@ -10,6 +10,7 @@ namespace stretto {
 inline constexpr RegisterInfo kCardRegisters[] = {
     // name, offset, count, stride, bytes, access, reset, writable bits
     {"report", 0x0, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
+    {"peers", 0x8, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x1f},
 };
 
 }  // namespace stretto

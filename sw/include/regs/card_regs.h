@@ -11,4 +11,9 @@
 #define CARD_REPORT_ADDRESS_SHIFT 0  // 48-bit address of two 8-byte words.
 #define CARD_REPORT_ADDRESS_MASK 0xffffffffffff
 
+// Requests that the collective engine makes of a collective request (formats/send_request.h); 0 = it is off. Only there is such a register. (read, write)
+#define CARD_PEERS_OFFSET 0x8
+#define CARD_PEERS_COUNT_SHIFT 0  // At most 16, the connections of a ring.
+#define CARD_PEERS_COUNT_MASK 0x1f
+
 #endif  // STRETTO_SW_INCLUDE_REGS_CARD_REGS_H_

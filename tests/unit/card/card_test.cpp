@@ -292,5 +292,12 @@ TEST_CASE("an access to nothing at the card breaks a law") {
                                                      "accesses to nothing at the card = 0"});
 }
 
+TEST_CASE("a card without a collective engine has no register for its peers") {
+  Bench bench;
+  bench.post(kCard + STRETTO_CARD_REGISTERS + CARD_PEERS_OFFSET, 7);
+  bench.run();
+  CHECK(bench.violated() == std::vector<std::string>{"accesses to nothing at the card = 0"});
+}
+
 }  // namespace
 }  // namespace stretto

@@ -106,6 +106,18 @@ TEST_CASE("what cannot be is refused before anything is written") {
   CHECK(c.host.writes.empty());
 }
 
+TEST_CASE("a collective engine is given the number of peers, at most the connections of a ring",
+          "[GD-FUTURE-02]") {
+  Card c;
+  REQUIRE(stretto_card_collective(&c.card, 7) == STRETTO_OK);
+  CHECK(c.host.writes.size() == 1);
+  CHECK(c.host.read64(kNode + STRETTO_CARD_REGISTERS + CARD_PEERS_OFFSET) == 7);
+  REQUIRE(stretto_card_collective(&c.card, 0) == STRETTO_OK);
+  CHECK(c.host.read64(kNode + STRETTO_CARD_REGISTERS + CARD_PEERS_OFFSET) == 0);
+  CHECK(stretto_card_collective(&c.card, STRETTO_SEND_CONNECTIONS) == STRETTO_OK);
+  CHECK(stretto_card_collective(&c.card, STRETTO_SEND_CONNECTIONS + 1) == STRETTO_ERROR_ARGUMENT);
+}
+
 TEST_CASE("a reported error is told with its request and its reason") {
   Card c;
   char line[256];
