@@ -3,6 +3,7 @@
 #include "platform/kinds/all_reduce/all_reduce_kind.h"
 #include "platform/kinds/collective/collective_kind.h"
 #include "platform/kinds/delivered_gemm/delivered_gemm_kind.h"
+#include "platform/kinds/exchange/exchange_kind.h"
 #include "platform/kinds/gathered_gemm/gathered_gemm_kind.h"
 #include "platform/kinds/graph/graph_kind.h"
 #include "platform/kinds/interference/interference_kind.h"
@@ -33,7 +34,8 @@ std::vector<std::shared_ptr<WorkloadKind>> workload_kinds() {
           std::make_shared<TenantsKind>(),      std::make_shared<OneSidedKind>(),
           std::make_shared<ShmemKind>(),        std::make_shared<JacobiKind>(),
           std::make_shared<AllReduceKind>(),    std::make_shared<OpenShmemKind>(),
-          std::make_shared<LoadedKind>(),       std::make_shared<DeliveredGemmKind>()};
+          std::make_shared<LoadedKind>(),       std::make_shared<DeliveredGemmKind>(),
+          std::make_shared<ExchangeKind>()};
 }
 
 }  // namespace stretto

@@ -103,6 +103,29 @@ typedef struct stretto_message_arguments {
   uint32_t initiator;
 } stretto_message_arguments_t;
 
+// exchange: `calls` times a block to each of `peers` others, in the order of their numbers, and one from
+// each; work-group w of G has peers w, w + G, ..., the first makes collective requests. It goes on to the next call when those of `ahead`
+// calls at most are under way, and notes the cycle of the request after `warm_up` calls in stamps[2w],
+// that of the last block in stamps[2w + 1]. The request is that of peer 0 and call 0, with the wish for
+// the receive flag; with the number of the peer its ids and connection grow, with the call its offset.
+typedef struct stretto_exchange_arguments {
+  stretto_send_ring_t ring;
+  uint64_t request;
+  uint64_t flags;      // Receive flags, by peer.
+  uint64_t flag_base;  // Their value before.
+  uint64_t stamps;
+  uint32_t peers;
+  uint32_t step;  // Units of a buffer from a call to the next.
+  uint32_t calls;
+  uint32_t warm_up;  // Below calls.
+  uint32_t ahead;    // At least 1.
+  uint32_t form;     // STRETTO_EXCHANGE_*.
+} stretto_exchange_arguments_t;
+
+#define STRETTO_EXCHANGE_REQUESTS 0u         // A ticket and a request to each peer.
+#define STRETTO_EXCHANGE_TICKETS_AT_ONCE 1u  // All tickets of a call, and a request to each peer.
+#define STRETTO_EXCHANGE_COLLECTIVE 2u       // All tickets of a call, and one collective request.
+
 // stamp: notes the cycle.
 typedef struct stretto_stamp_arguments {
   uint64_t address;
@@ -127,14 +150,17 @@ typedef struct stretto_send_arguments {
 } stretto_send_arguments_t;
 
 #ifdef __cplusplus
-static_assert(sizeof(stretto_send_arguments_t) == 56 && sizeof(stretto_message_arguments_t) == 80,
+static_assert(sizeof(stretto_send_arguments_t) == 56 && sizeof(stretto_message_arguments_t) == 80 &&
+                  sizeof(stretto_exchange_arguments_t) == 88,
               "read by kernels");
 static_assert(sizeof(stretto_gemm_arguments_t) == 56 &&
                   sizeof(stretto_gemm_split_arguments_t) == 72 &&
                   sizeof(stretto_ring_arguments_t) == 88,
               "read by kernels");
 #else
-_Static_assert(sizeof(stretto_send_arguments_t) == 56 && sizeof(stretto_message_arguments_t) == 80,
+_Static_assert(sizeof(stretto_send_arguments_t) == 56 &&
+                   sizeof(stretto_message_arguments_t) == 80 &&
+                   sizeof(stretto_exchange_arguments_t) == 88,
                "read by kernels");
 _Static_assert(sizeof(stretto_gemm_arguments_t) == 56 &&
                    sizeof(stretto_gemm_split_arguments_t) == 72 &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends by GPU threads: each work-group writes its share of a list of send requests into the
 // request ring, then waits for a list of flags. One wavefront a work-group. And what measures
-// messages: many in a row, and back and forth.
+// messages: many in a row, and back and forth; and a block to every other GPU and one from each.
 #include "sw/kernels/send.h"
 
 void send_requests(void) {
@@ -68,6 +68,45 @@ void ping_pong(void) {
   __builtin_unreachable();
 }
 
+// Blocks of this work-group's peers, of the first `calls` calls, are here.
+KERNEL_INLINE void wait_for_blocks(const stretto_exchange_arguments_t* g, uint64_t first,
+                                   uint64_t groups, uint64_t calls) {
+  for (uint64_t peer = first; peer < g->peers; peer += groups)
+    tile_wait_until(g->flags + 8 * peer, TILE_GEU, g->flag_base + calls);
+}
+
+KERNEL_INLINE void ask_for_call(const stretto_exchange_arguments_t* g, uint64_t first,
+                                uint64_t groups, uint64_t request) {
+  if (g->form == STRETTO_EXCHANGE_COLLECTIVE) {
+    if (first == 0) send_collective_request(&g->ring, request, g->peers);
+    return;
+  }
+  const int at_once = g->form == STRETTO_EXCHANGE_TICKETS_AT_ONCE;
+  uint64_t ticket = at_once ? take_tickets(&g->ring, (g->peers - first + groups - 1) / groups) : 0;
+  for (uint64_t peer = first; peer < g->peers; peer += groups) {
+    if (!at_once) ticket = take_tickets(&g->ring, 1);
+    store_request(&g->ring, ticket++, request + peer * STRETTO_SR_NEXT_PEER);
+  }
+}
+
+void exchange(void) {
+  const stretto_exchange_arguments_t* g =
+      (const stretto_exchange_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  const uint64_t first = tile_csr(TILE_CSR_WG_ID);
+  const uint64_t groups = tile_csr(TILE_CSR_GRID);
+  const uint64_t step = (uint64_t)g->step << STRETTO_SR_OFFSET_SHIFT;
+  const uint64_t stamps = g->stamps + 16 * first;
+  for (uint64_t call = 0; call < g->calls; ++call) {
+    if (call == g->warm_up) note_cycle(stamps);
+    ask_for_call(g, first, groups, g->request + call * step);
+    if (call + 1 >= g->ahead) wait_for_blocks(g, first, groups, call + 2 - g->ahead);
+  }
+  wait_for_blocks(g, first, groups, g->calls);
+  note_cycle(stamps + 8);
+  tile_end();
+  __builtin_unreachable();
+}
+
 void stamp(void) {
   const stretto_stamp_arguments_t* g =
       (const stretto_stamp_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
@@ -85,5 +124,8 @@ STRETTO_KERNEL(receive_stream, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4
 STRETTO_KERNEL(ping_pong, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096,
                .private_bytes = 1024, .wavefronts = 1,
                .kernarg_bytes = sizeof(stretto_message_arguments_t));
+STRETTO_KERNEL(exchange, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096,
+               .private_bytes = 1024, .wavefronts = 1,
+               .kernarg_bytes = sizeof(stretto_exchange_arguments_t));
 STRETTO_KERNEL(stamp, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096, .private_bytes = 1024,
                .wavefronts = 1, .kernarg_bytes = sizeof(stretto_stamp_arguments_t));
