@@ -97,7 +97,7 @@ TEST_CASE(
   CHECK_FALSE(bench.is_here(address_of(0) + 64));
 }
 
-TEST_CASE("entries that share a line do not free each other") {
+TEST_CASE("entries that share a line do not free each other", "[CN-LOCK-01]") {
   LocksBench bench;
   bench.lock(address_of(0));
   bench.lock(address_of(0) + 64);

@@ -58,7 +58,7 @@ struct Shared : Firmware {
 }  // namespace
 
 TEST_CASE("a doorbell of high priority stops best effort before its packet is read",
-          "[TL-SCHED-01][TL-SCHED-03]") {
+          "[TL-SCHED-01][TL-SCHED-03][TL-SCHED-08]") {
   Shared f;
   f.at(kIdleNs);
   f.put(0, dispatch(15), 1);

@@ -11,7 +11,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tests/support"))
 
 from nets import A100, APPS, Net, Scratch  # noqa: E402
-from front import autodiff, flow as flows, load  # noqa: E402
+from front import autodiff, flow as flows, graph as graphs, load  # noqa: E402
 from planning import machine as machines, patterns, pipeline as pipelines, vertical  # noqa: E402
 
 
@@ -51,6 +51,17 @@ class Selection(Scratch):
             self.assertEqual(error is None, is_contiguous(flow, members), members)
             seen.add(error is None)
         self.assertEqual(seen, {True, False})
+
+    # covers: KT-SEL-02
+    def test_a_group_by_hand_is_contiguous_or_refused(self):
+        net = Net(rows=4, columns=4)
+        net.map("Relu", "a", "x")
+        net.map("Relu", "between", "a")
+        net.map("Add", "b", "a", "between")
+        flow = net.flow()
+        with self.assertRaisesRegex(graphs.GraphError, "not contiguous: a leaves it, between comes back into b"):
+            patterns.forced(flow, ["a", "b"], lambda members: None)
+        self.assertEqual(patterns.forced(flow, ["a", "between", "b"], lambda members: None).members, [0, 1, 2])
 
     # covers: KT-SEL-03
     def test_gathers_scatters_and_batched_products_are_excluded(self):

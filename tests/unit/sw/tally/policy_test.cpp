@@ -200,7 +200,8 @@ TEST_CASE("a kernel shorter than the threshold asks for half its speed", "[TL-SC
   CHECK(s.choose(31'600, {100'000, 0, 0, 0}) == tally_configuration_t{kPreempt, 216});
 }
 
-TEST_CASE("the text's objective takes the fastest within the threshold", "[TL-SCHED-07]") {
+TEST_CASE("the text's objective takes the fastest within the threshold",
+          "[TL-SCHED-07][TL-PROF-02]") {
   Subject s;
   s.policy.objective = TALLY_OBJECTIVE_FASTEST;
   CHECK(s.choose(100'000, {110'000, 64'000, 120'000, 105'000}) ==
