@@ -62,6 +62,28 @@ class Stages(unittest.TestCase):
         group, = described(text)
         self.assertEqual([stage.get("copy") for stage in group["stages"]], ["a0", None, None, None, None])
 
+    # covers: KT-PIPE-01
+    def test_who_reads_a_view_subscribes_to_what_it_is_a_view_of(self):
+        """n reads the rows of a, y the same ones as 7 times 100: four wavefronts of each give an entry back."""
+        group, = described("""name: g
+tensors:
+  x: {shape: [700, 64], kind: input}
+  a: {shape: [700, 64]}
+  n: {shape: [700, 64]}
+  v: {shape: [7, 100, 64]}
+  y: {shape: [7, 100, 64]}
+ops:
+  - {op: Relu, in: [x], out: a}
+  - {op: Reshape, in: [a], out: v}
+  - {op: Neg, in: [a], out: n}
+  - {op: Neg, in: [v], out: y}
+pipelines:
+  - {stages: {a: 2, n: 1, y: 1}}
+""")
+        self.assertEqual(group["queues"], [{"tensor": "a", "columns": 64, "readers": 4 + 4, "entries": 4}])
+        self.assertEqual([stage["inputs"] for stage in group["stages"]],
+                         [[{"tensor": "x"}], [{"queue": 0}], [{"queue": 0}]])
+
     def test_entries_are_no_more_than_tiles(self):
         group, = described(with_pipelines("{stages: {a0: 100, h1: 1}}"))  # 700 rows are 6 tiles of 128.
         self.assertEqual((group["queues"][0]["entries"], group["stages"][0]["work_groups"]), (6, 6))
