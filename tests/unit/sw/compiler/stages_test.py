@@ -20,13 +20,17 @@ PIPELINE = (ROOT / "sw/compiler/graphs/pipeline.yaml").read_text(encoding="utf-8
 NAMED = PIPELINE[PIPELINE.index("pipelines:"):]
 
 
-def described(text):
+def planned(text):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "g.yaml"
         file.write_text(text, encoding="utf-8")
         graph = load.load(str(file))
     graph.check()
-    return emit.Plan(graph).describe()["groups"]
+    return emit.Plan(graph)
+
+
+def described(text):
+    return planned(text).describe()["groups"]
 
 
 def with_pipelines(pipelines):
@@ -121,6 +125,23 @@ ops:
                           ("u.partial", 300, 70, 11, 1)])
         self.assertEqual(group["stages"][1]["inputs"], [{"tensor": "x"}, {"queue": 0}])
         self.assertEqual(group["stages"][2]["output"], {"tensor": "w"})
+
+    # covers: KT-SCHED-02
+    def test_final_stages_leave_no_more_simt_work_groups_than_units(self):
+        """Of the 54 above, 2 + 32 + 8 + 1 + 11, all but 2 + 8 may be fewer, each one at least."""
+        plan = planned(self.GRAPH + "pipelines:\n  - {stages: {e: 2, w: 20, b: 9, u: 1}}\n")
+        group, = stages.forced(plan)
+
+        def fitted(units):
+            about, = stages.describe(plan, [dataclasses.replace(group, units=units)])
+            finals = [one["work_groups"] for one in about["stages"] if one["kernel"] == "final"]
+            self.assertEqual([one["readers"] for one in about["queues"] if "sums" in one], finals)
+            return finals
+        self.assertEqual(fitted(54), [32, 1, 11])
+        self.assertEqual(fitted(53), [31, 1, 11])
+        self.assertEqual(fitted(13), [1, 1, 1])
+        with self.assertRaisesRegex(graphs.GraphError, "12 can be there at once"):
+            fitted(12)
 
     def test_a_sum_is_not_read_before_it_is_whole(self):
         with self.assertRaisesRegex(graphs.GraphError, "w is a sum over all rows, and read in the pipeline"):
