@@ -414,7 +414,6 @@ static void check_send_threads(const JobRequest& request, const p2p_parameters_t
 }
 
 void PointToPointKind::check(const JobRequest& request) const {
-  const MachineSpec& spec = request.spec;
   const std::string who = request.subject();
   check_send_mover(request, p2p_engine_name(P2P_G_DRV_S));
   p2p_parameters_t p = parameters_of(*this, request, 0);
