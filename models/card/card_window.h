@@ -3,9 +3,8 @@
 //
 // 8-byte writes that arrive at the aperture go to the request ring's registers, to the card's own
 // (card.yaml) or, in the send window, into the ring as the stores of GPU threads do; where the card
-// has a collective engine, through that. When the ring
-// raises its line, the card writes the first error to two words of the node that `report` names:
-// the request, then the reason.
+// has a collective engine, through that. When the ring raises its line, the card writes the first
+// error to two words of the node that `report` names: the request, then the reason.
 //
 // Invariants
 //  1 Writes take effect in the order in which they arrive.

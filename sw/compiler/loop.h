@@ -350,6 +350,7 @@ typedef struct loop_ring {
   uint32_t group;
   uint64_t sent;      // Requests so far.
   uint64_t received;  // Of the left neighbour.
+  send_port_t port;
 } loop_ring_t;
 
 typedef struct loop_share {
@@ -375,11 +376,11 @@ static __attribute__((noinline, unused)) void loop_ring_send(loop_ring_t* ring, 
                                                              uint32_t destination, uint64_t wish) {
   const loop_share_t share = loop_share(ring, chunk);
   if (share.bytes == 0) return;
-  send_request(&ring->l->a->ring,
-               stretto_send_request(
-                   STRETTO_SR_WRITE, LOOP_SOURCE_ID + ring->group, destination + ring->group,
-                   ring->group, (uint32_t)(share.offset >> LOOP_UNIT_SHIFT),
-                   (uint32_t)(share.bytes >> LOOP_UNIT_SHIFT), STRETTO_SR_RC | wish));
+  send_request(&ring->port, stretto_send_request(STRETTO_SR_WRITE, LOOP_SOURCE_ID + ring->group,
+                                                 destination + ring->group, ring->group,
+                                                 (uint32_t)(share.offset >> LOOP_UNIT_SHIFT),
+                                                 (uint32_t)(share.bytes >> LOOP_UNIT_SHIFT),
+                                                 STRETTO_SR_RC | wish));
   ++ring->sent;
 }
 
@@ -453,7 +454,11 @@ static __attribute__((noinline, unused)) void loop_all_reduce(loop_ring_t* ring,
 // The program of a communication work-group.
 KERNEL_INLINE _Noreturn void loop_communicate(loop_t* l, const loop_bucket_t* buckets,
                                               uint32_t count, const uint32_t* ops) {
-  loop_ring_t ring = {.l = l, .group = (uint32_t)tile_csr(TILE_CSR_WG_ID)};
+  loop_ring_t ring;  // Not initialised as a whole: GCC would call memset.
+  ring.l = l;
+  ring.group = (uint32_t)tile_csr(TILE_CSR_WG_ID);
+  ring.sent = ring.received = 0;
+  ring.port = (send_port_t){.ring = &l->a->ring};
   const int stamps = ring.group == 0 && l->wavefront == 0;
   for (l->iteration = 0; l->iteration < l->a->iterations; ++l->iteration) {
     for (uint32_t i = 0; i < count; ++i) {

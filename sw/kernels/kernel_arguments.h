@@ -103,11 +103,12 @@ typedef struct stretto_message_arguments {
   uint32_t initiator;
 } stretto_message_arguments_t;
 
-// exchange: `calls` times a block to each of `peers` others, in the order of their numbers, and one from
-// each; work-group w of G has peers w, w + G, ..., the first makes collective requests. It goes on to the next call when those of `ahead`
-// calls at most are under way, and notes the cycle of the request after `warm_up` calls in stamps[2w],
-// that of the last block in stamps[2w + 1]. The request is that of peer 0 and call 0, with the wish for
-// the receive flag; with the number of the peer its ids and connection grow, with the call its offset.
+// exchange: `calls` times a block to each of `peers` others, in the order of their numbers, and one
+// from each; work-group w of G has peers w, w + G, ..., the first makes collective requests. It goes
+// on to the next call when those of `ahead` calls at most are under way, and notes the cycle of the
+// request after `warm_up` calls in stamps[2w], that of the last block in stamps[2w + 1]. The request
+// is that of peer 0 and call 0, with the wish for the receive flag; with the number of the peer its
+// ids and connection grow, with the call its offset.
 typedef struct stretto_exchange_arguments {
   stretto_send_ring_t ring;
   uint64_t request;

@@ -8,10 +8,11 @@ void send_requests(void) {
   const stretto_send_arguments_t* g =
       (const stretto_send_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
   const uint64_t* requests = (const uint64_t*)(uintptr_t)g->requests;
+  send_port_t port = {.ring = &g->ring};
   const uint64_t first = tile_csr(TILE_CSR_WG_ID);
   const uint64_t groups = tile_csr(TILE_CSR_GRID);
   for (uint64_t i = first; i < g->count; i += groups) {
-    send_request(&g->ring, requests[i]);
+    send_request(&port, requests[i]);
   }
   const uint64_t* waits = (const uint64_t*)(uintptr_t)g->waits;
   for (uint64_t i = first; i < g->wait_count; i += groups) {
@@ -32,11 +33,12 @@ KERNEL_INLINE void note_cycle(uint64_t address) {
 void send_stream(void) {
   const stretto_message_arguments_t* g =
       (const stretto_message_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  send_port_t port = {.ring = &g->ring};
   uint32_t offset = 0;
   note_cycle(g->stamps);
   for (uint32_t i = 0; i < g->count; ++i) {
     const uint64_t wish = i + 1 == g->count ? STRETTO_SR_SC | STRETTO_SR_RC : 0;
-    send_request(&g->ring, (g->request + ((uint64_t)offset << STRETTO_SR_OFFSET_SHIFT)) | wish);
+    send_request(&port, (g->request + ((uint64_t)offset << STRETTO_SR_OFFSET_SHIFT)) | wish);
     offset += g->step;
     if (offset == g->wrap) offset = 0;
   }
@@ -57,11 +59,12 @@ void receive_stream(void) {
 void ping_pong(void) {
   const stretto_message_arguments_t* g =
       (const stretto_message_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  send_port_t port = {.ring = &g->ring};
   note_cycle(g->stamps);
   for (uint32_t i = 0; i < g->count; ++i) {
-    if (g->initiator) send_request(&g->ring, g->request);
+    if (g->initiator) send_request(&port, g->request);
     tile_wait_until(g->flag, TILE_GEU, g->flag_base + i + 1);
-    if (!g->initiator) send_request(&g->ring, g->request);
+    if (!g->initiator) send_request(&port, g->request);
   }
   note_cycle(g->stamps + 8);
   tile_end();
@@ -75,17 +78,17 @@ KERNEL_INLINE void wait_for_blocks(const stretto_exchange_arguments_t* g, uint64
     tile_wait_until(g->flags + 8 * peer, TILE_GEU, g->flag_base + calls);
 }
 
-KERNEL_INLINE void ask_for_call(const stretto_exchange_arguments_t* g, uint64_t first,
-                                uint64_t groups, uint64_t request) {
+KERNEL_INLINE void ask_for_call(const stretto_exchange_arguments_t* g, send_port_t* port,
+                                uint64_t first, uint64_t groups, uint64_t request) {
   if (g->form == STRETTO_EXCHANGE_COLLECTIVE) {
-    if (first == 0) send_collective_request(&g->ring, request, g->peers);
+    if (first == 0) send_collective_request(port, request, g->peers);
     return;
   }
   const int at_once = g->form == STRETTO_EXCHANGE_TICKETS_AT_ONCE;
-  uint64_t ticket = at_once ? take_tickets(&g->ring, (g->peers - first + groups - 1) / groups) : 0;
+  uint64_t ticket = at_once ? take_tickets(port, (g->peers - first + groups - 1) / groups) : 0;
   for (uint64_t peer = first; peer < g->peers; peer += groups) {
-    if (!at_once) ticket = take_tickets(&g->ring, 1);
-    store_request(&g->ring, ticket++, request + peer * STRETTO_SR_NEXT_PEER);
+    if (!at_once) ticket = take_tickets(port, 1);
+    store_request(port, ticket++, request + peer * STRETTO_SR_NEXT_PEER);
   }
 }
 
@@ -96,9 +99,10 @@ void exchange(void) {
   const uint64_t groups = tile_csr(TILE_CSR_GRID);
   const uint64_t step = (uint64_t)g->step << STRETTO_SR_OFFSET_SHIFT;
   const uint64_t stamps = g->stamps + 16 * first;
+  send_port_t port = {.ring = &g->ring};
   for (uint64_t call = 0; call < g->calls; ++call) {
     if (call == g->warm_up) note_cycle(stamps);
-    ask_for_call(g, first, groups, g->request + call * step);
+    ask_for_call(g, &port, first, groups, g->request + call * step);
     if (call + 1 >= g->ahead) wait_for_blocks(g, first, groups, call + 2 - g->ahead);
   }
   wait_for_blocks(g, first, groups, g->calls);

@@ -77,6 +77,25 @@ TEST_CASE("a rate ends when the receiver has everything") {
 }
 
 // Two hops of PCIe, the switch and the root complex, and the thread looks every 100 ns.
+// Metamorphic: 300 requests are more than the ring holds, so from the 257th on there must be room.
+TEST_CASE("what a request costs depends neither on how many there were nor on sizes before") {
+  const auto rates = [](const std::string& mode, const std::string& sizes, unsigned messages) {
+    return rows(run(sizes + ", factor: 8, rounds: 2, latency_bytes: 0, total_bytes: 33554432, " +
+                        "messages: " + std::to_string(messages),
+                    "--impl all=model --machine v100-pcie-fpga --mode " + mode));
+  };
+  for (const char* mode : {"g-drv-d", "g-drv-h"}) {
+    INFO(mode);
+    const std::vector<Row> few = rates(mode, "min_bytes: 1024, max_bytes: 8192", 300);
+    const std::vector<Row> many = rates(mode, "min_bytes: 1024, max_bytes: 8192", 1200);
+    const std::vector<Row> alone = rates(mode, "min_bytes: 8192, max_bytes: 8192", 300);
+    // Begin and end are 5 us of 100; the rest is the same.
+    CHECK(many[0].rate == Approx(few[0].rate).epsilon(0.05));
+    CHECK(many[1].rate == Approx(few[1].rate).epsilon(0.05));
+    CHECK(alone[0].rate == Approx(few[1].rate).epsilon(0.01));
+  }
+}
+
 TEST_CASE("a request's way to the software engine is that of a store to the host", "[GD-SW-01]") {
   const auto way_us = [](unsigned hop_ns) {
     const auto root =

@@ -204,9 +204,8 @@ std::string ExchangeKind::first_error() const {
   for (const uint64_t bytes : blocks()) place += (EXCHANGE_WARM_UP + calls) * bytes;
   if (place > kMaxPlace)
     return fmt::format(
-        "needs fewer calls or smaller blocks: those of all sizes to a GPU are {} bytes, a buffer "
-        "of "
-        "a ring has {} at most",
+        "needs fewer calls or smaller blocks: those of all sizes to a GPU are {} bytes, "
+        "a buffer of a ring has {} at most",
         place, kMaxPlace);
   return "";
 }
