@@ -8,15 +8,28 @@
 #include <cassert>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 
 #include "models/common/error.h"
 
 namespace stretto {
 
+namespace {
+
+constexpr uint8_t kZeros[MemoryImage::kPageBytes] = {};
+
+}  // namespace
+
 void MemoryImage::Unmap::operator()(uint8_t* block) const { munmap(block, kBlockBytes); }
 
-MemoryImage::Page& MemoryImage::make_page(uint64_t index) {
-  const uint64_t used = pages_.size() * kPageBytes % kBlockBytes;
+bool MemoryImage::is_generated(uint64_t address, uint64_t count) const {
+  return std::any_of(regions_.begin(), regions_.end(), [&](const Region& region) {
+    return address < region.base + region.bytes && region.base < address + count;
+  });
+}
+
+uint8_t* MemoryImage::make_room(Page& page) {
+  const uint64_t used = resident_++ * kPageBytes % kBlockBytes;
   if (used == 0) {
     void* const block = mmap(nullptr, kBlockBytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -24,10 +37,7 @@ MemoryImage::Page& MemoryImage::make_page(uint64_t index) {
     blocks_.emplace_back(static_cast<uint8_t*>(block));
     madvise(block, kBlockBytes, MADV_HUGEPAGE);  // Fewer page walks; refusal costs speed only.
   }
-  Page& made = pages_[index];
-  made.bytes = blocks_.back().get() + used;
-  generate(index << kPageBits, made.bytes, kPageBytes);
-  return made;
+  return page.bytes = blocks_.back().get() + used;
 }
 
 void MemoryImage::generate(uint64_t address, uint8_t* bytes, uint64_t count) const {
@@ -44,11 +54,15 @@ void MemoryImage::initial(uint64_t address, uint8_t* bytes, uint64_t count) cons
 }
 
 MemoryImage::Page& MemoryImage::page(uint64_t index) {
-  if (index == last_index_) return *last_page_;
-  const auto found = pages_.find(index);
-  Page& result = found == pages_.end() ? make_page(index) : found->second;
-  last_index_ = index;
-  last_page_ = &result;
+  const uint64_t upper = index >> kHalfBits;
+  if (upper >= pages_.size()) throw std::out_of_range("address beyond a node's memory");
+  if (pages_[upper] == nullptr) pages_[upper] = std::make_unique<Pages>();
+  Page& result = (*pages_[upper])[index & (pages_.size() - 1)];
+  if (!result.is_known) {
+    result.is_known = true;
+    const uint64_t address = index << kPageBits;
+    if (is_generated(address, kPageBytes)) generate(address, make_room(result), kPageBytes);
+  }
   return result;
 }
 
@@ -56,7 +70,7 @@ void MemoryImage::load(uint64_t address, const uint8_t* bytes, uint64_t count) {
   while (count > 0) {
     const uint64_t offset = address & (kPageBytes - 1);
     const uint64_t part = std::min(count, kPageBytes - offset);
-    std::memcpy(page(address >> kPageBits).bytes + offset, bytes, part);
+    std::memcpy(room_of(page(address >> kPageBits)) + offset, bytes, part);
     address += part;
     bytes += part;
     count -= part;
@@ -85,7 +99,12 @@ void MemoryImage::read(uint64_t address, uint8_t* bytes, uint64_t count) {
   while (count > 0) {
     const uint64_t offset = address & (kPageBytes - 1);
     const uint64_t part = std::min(count, kPageBytes - offset);
-    std::memcpy(bytes, page(address >> kPageBits).bytes + offset, part);
+    const uint8_t* const from = page(address >> kPageBits).bytes;
+    if (from != nullptr) {
+      std::memcpy(bytes, from + offset, part);
+    } else {
+      std::memset(bytes, 0, part);
+    }
     address += part;
     bytes += part;
     count -= part;
@@ -98,7 +117,8 @@ void MemoryImage::write(uint64_t address, const uint8_t* bytes, uint64_t count) 
     const uint64_t offset = at & (kPageBytes - 1);
     const uint64_t part = std::min(left, kPageBytes - offset);
     Page& target = page(at >> kPageBits);
-    std::memcpy(target.bytes + offset, bytes, part);
+    if (target.bytes != nullptr || std::memcmp(bytes, kZeros, part) != 0)
+      std::memcpy(room_of(target) + offset, bytes, part);
     target.written = true;
     at += part;
     bytes += part;
@@ -112,7 +132,7 @@ void MemoryImage::write_masked(uint64_t address, const uint8_t* bytes, const uin
   for (uint64_t i = 0; i < count; ++i) {
     if (enable[i] == 0) continue;
     Page& target = page((address + i) >> kPageBits);
-    target.bytes[(address + i) & (kPageBytes - 1)] = bytes[i];
+    room_of(target)[(address + i) & (kPageBytes - 1)] = bytes[i];
     target.written = true;
   }
   changed(address, count);
@@ -123,7 +143,7 @@ uint8_t* MemoryImage::span(uint64_t address, uint64_t count, bool for_write) {
   if (offset + count > kPageBytes) return nullptr;
   Page& target = page(address >> kPageBits);
   if (for_write) target.written = true;
-  return target.bytes + offset;
+  return room_of(target) + offset;
 }
 
 void MemoryImage::watch(uint64_t address, MemoryWatcher& watcher, uint64_t cookie) {
@@ -151,12 +171,14 @@ void MemoryImage::notify(uint64_t address, uint64_t count) {
 
 void MemoryImage::for_each_written_page(
     const std::function<void(uint64_t, const uint8_t*)>& f) const {
-  std::vector<uint64_t> written;
-  for (const auto& entry : pages_) {
-    if (entry.second.written) written.push_back(entry.first);
+  for (uint64_t upper = 0; upper < pages_.size(); ++upper) {
+    if (pages_[upper] == nullptr) continue;
+    for (uint64_t lower = 0; lower < pages_[upper]->size(); ++lower) {
+      const Page& one = (*pages_[upper])[lower];
+      if (one.written)
+        f((upper << kHalfBits | lower) << kPageBits, one.bytes != nullptr ? one.bytes : kZeros);
+    }
   }
-  std::sort(written.begin(), written.end());
-  for (const uint64_t index : written) f(index << kPageBits, pages_.at(index).bytes);
 }
 
 }  // namespace stretto

@@ -10,6 +10,7 @@
 //  - literal bytes: load();
 //  - generated regions: add_generator(); a page is made when it is first touched, so what is
 //    untouched costs nothing;
+//  - zeros; writing zeros there takes no room either;
 //  - stamp matrices: add_stamp(); no bytes at all, only provenance (data mode `stamp`): reading one
 //    yields no bytes, a tile load of it yields (matrix, row, column) instead. Writing into one
 //    makes it ordinary memory no more: a fault.
@@ -17,15 +18,14 @@
 #ifndef STRETTO_MODELS_COMMON_MEMORY_IMAGE_H_
 #define STRETTO_MODELS_COMMON_MEMORY_IMAGE_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "models/common/event_queue.h"
 #include "sw/include/formats/machine_types.h"
 
 namespace stretto {
@@ -77,9 +77,16 @@ class MemoryImage {
   void write_masked(uint64_t address, const uint8_t* bytes, const uint8_t* enable, uint64_t count);
   // What was there at time 0, but for load().
   void initial(uint64_t address, uint8_t* bytes, uint64_t count) const;
-  // Host pointer to [address, address + count) if it lies in one page, made if need be; for hot
+  // Host pointer to [address, address + count) if it lies in one page, which has room then; for hot
   // loops. The caller must call changed() after writing through it.
   uint8_t* span(uint64_t address, uint64_t count, bool for_write);
+  // Where the byte lies at the host; null: it has no room.
+  const uint8_t* peek(uint64_t address) const {
+    const uint64_t index = address >> kPageBits;
+    const Pages* const pages = pages_[index >> kHalfBits].get();
+    const uint8_t* const bytes = pages == nullptr ? nullptr : (*pages)[index % pages->size()].bytes;
+    return bytes == nullptr ? nullptr : bytes + address % kPageBytes;
+  }
   void changed(uint64_t address, uint64_t count) {
     if (!watches_.empty()) notify(address, count);
   }
@@ -90,11 +97,12 @@ class MemoryImage {
 
   // Pages that the machine wrote, in address order: f(page address, bytes).
   void for_each_written_page(const std::function<void(uint64_t, const uint8_t*)>& f) const;
-  uint64_t resident_bytes() const { return pages_.size() * kPageBytes; }
+  uint64_t resident_bytes() const { return resident_ * kPageBytes; }
 
  private:
   struct Page {
-    uint8_t* bytes = nullptr;  // kPageBytes in one of the blocks.
+    uint8_t* bytes = nullptr;  // kPageBytes in one of the blocks; null: all zeros.
+    bool is_known = false;     // Generated, if it is to be.
     bool written = false;
   };
   struct Region {
@@ -107,7 +115,10 @@ class MemoryImage {
     uint64_t cookie;
   };
   Page& page(uint64_t index);
-  Page& make_page(uint64_t index);
+  // The page's bytes, with room of their own.
+  uint8_t* room_of(Page& page) { return page.bytes != nullptr ? page.bytes : make_room(page); }
+  uint8_t* make_room(Page& page);
+  bool is_generated(uint64_t address, uint64_t count) const;
   // Contents of generated regions; leaves the rest as it is.
   void generate(uint64_t address, uint8_t* bytes, uint64_t count) const;
   void notify(uint64_t address, uint64_t count);
@@ -118,10 +129,13 @@ class MemoryImage {
     void operator()(uint8_t* block) const;
   };
 
-  std::unordered_map<uint64_t, Page> pages_;  // Looked up, never iterated unsorted.
+  // Pages by the upper and lower half of their index.
+  static constexpr unsigned kHalfBits = (40 - kPageBits) / 2;
+  using Pages = std::array<Page, size_t{1} << kHalfBits>;
+
+  std::array<std::unique_ptr<Pages>, size_t{1} << kHalfBits> pages_;
+  uint64_t resident_ = 0;  // Pages with room.
   std::vector<std::unique_ptr<uint8_t, Unmap>> blocks_;
-  uint64_t last_index_ = ~uint64_t{0};
-  Page* last_page_ = nullptr;
   std::vector<Region> regions_;
   std::vector<StampMatrix> stamps_;
   std::multimap<uint64_t, Watch> watches_;  // By address & ~7.

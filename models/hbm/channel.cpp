@@ -44,7 +44,7 @@ void HbmChannel::tick(uint64_t cycle, unsigned pulses) {
       coming != coming_ && coming != DramScheduler::kNone) {
     const Atom& atom = atoms_[coming];
     __builtin_prefetch(&core_.requests[atom.request], 1);
-    core_.data.prefetch(atom.address, atom.command != DramCommand::read);
+    core_.data.prefetch(atom.address);
     coming_ = coming;
   }
   if (!staged_[0].empty() && staged_[0].front_cycle() <= cycle) admit(cycle, 0);

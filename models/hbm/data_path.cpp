@@ -2,7 +2,8 @@
 // See data_path.h.
 #include "models/hbm/data_path.h"
 
-#include <cstring>
+#include <array>
+#include <cassert>
 
 #include "models/common/arithmetic.h"
 
@@ -14,30 +15,33 @@ void DataPath::access(HbmRequest& request, uint64_t address, uint32_t at, uint32
     return;
   }
   if (request.operation == Operation::read) {
-    std::memcpy(request.data + at, bytes_at(address, false), bytes);
-    return;
-  }
-  uint8_t* to = bytes_at(address, true);
-  if (request.operation == Operation::update) {
-    update(request, to, at, bytes);
+    image_.read(address, request.data + at, bytes);
+  } else if (request.operation == Operation::update) {
+    update(request, image_.span(address, bytes, true), at, bytes);
+    image_.changed(address, bytes);
   } else {
-    write(request, to, at, bytes);
+    write(request, address, at, bytes);
   }
-  image_.changed(address, bytes);
 }
 
-void DataPath::write(const HbmRequest& request, uint8_t* to, uint32_t at, uint32_t bytes) {
+void DataPath::write(const HbmRequest& request, uint64_t address, uint32_t at, uint32_t bytes) {
+  const uint8_t* const data = request.data + at;
   if (request.operation == Operation::fill) {
-    for (uint32_t i = 0; i < bytes; ++i) to[i] = request.data[(at + i) & 7];
+    std::array<uint8_t, 64> pattern;  // An atom.
+    assert(bytes <= pattern.size());
+    for (uint32_t i = 0; i < bytes; ++i) pattern[i] = request.data[(at + i) & 7];
+    image_.write(address, pattern.data(), bytes);
   } else if (!request.enabled) {
-    std::memcpy(to, request.data + at, bytes);
+    image_.write(address, data, bytes);
   } else {
+    uint8_t* const to = image_.span(address, bytes, true);
     const uint8_t* enable = request.payload->get_byte_enable_ptr();
     const uint32_t length = request.payload->get_byte_enable_length();
     for (uint32_t i = 0, e = at % length; i < bytes; ++i) {
-      to[i] = enable[e] != 0 ? request.data[at + i] : to[i];
+      to[i] = enable[e] != 0 ? data[i] : to[i];
       e = e + 1 == length ? 0 : e + 1;
     }
+    image_.changed(address, bytes);
   }
 }
 
