@@ -164,6 +164,16 @@ void ShmemPlan::finish(uint64_t cluster_memory, const std::vector<uint8_t>& elf,
   list.count = static_cast<uint32_t>(launches.size());
 }
 
+server_parameters_t ShmemPlan::program(const char* kernel, uint32_t work_groups) const {
+  return {.client = list.client,
+          .memory = list.memory,
+          .cluster = list.symmetric.cluster,
+          .elf = list.elf,
+          .elf_bytes = list.elf_bytes,
+          .kernel = kernel,
+          .work_groups = work_groups};
+}
+
 std::vector<HostCore::Program> ShmemPlan::service_programs(Host& host) {
   if (!by_host_) return {};
   host_ = &host;

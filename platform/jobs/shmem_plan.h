@@ -16,6 +16,7 @@
 #include "platform/jobs/job_request.h"
 #include "platform/jobs/memory_plan.h"
 #include "platform/jobs/workload_kind.h"
+#include "sw/apps/shmem/server_program.h"
 #include "sw/apps/shmem/shmem_list.h"
 #include "sw/collectives/runtime.h"
 
@@ -52,6 +53,8 @@ struct ShmemPlan {
              uint64_t arrays_bytes = 0);
   // Host memory of the cluster; the kernels' file; rounds between looks at completions.
   void finish(uint64_t cluster_memory, const std::vector<uint8_t>& elf, uint32_t poll_rounds);
+  // Behind that: of a host program that communicates itself; kernel of the same file, null: none.
+  server_parameters_t program(const char* kernel, uint32_t work_groups) const;
 
   // For a program that opens symmetric memory itself (sw/collectives/shmem.c): what it needs. `threads` is set.
   stretto_runtime_network_t network(const JobRequest& request, uint32_t server,

@@ -72,6 +72,20 @@ inline RunResult run_correctly(const std::string& arguments) {
   return run;
 }
 
+// `stretto run ARGUMENTS`, whose results nobody looks at.
+inline Finished run_somewhere(const std::string& arguments) {
+  const Scratch scratch;
+  return run_stretto("run " + arguments + " --out " + scratch.path + "/r", "timeout 300");
+}
+
+// It must exit with 1 and say so.
+inline void fails(const std::string& arguments, const std::string& says) {
+  const Finished finished = run_somewhere(arguments);
+  INFO(arguments << "\n" << finished.output);
+  CHECK(finished.status == 1);
+  CHECK(finished.says(says));
+}
+
 }  // namespace stretto::test
 
 #endif  // STRETTO_TESTS_SUPPORT_RUN_JSON_H_

@@ -23,18 +23,6 @@ std::string of(int servers, int bytes, int rings, int piece_bytes = 4096) {
          " --set all_reduce.piece_bytes=" + std::to_string(piece_bytes) + " ";
 }
 
-Finished run_somewhere(const std::string& arguments) {
-  const Scratch scratch;
-  return run_stretto("run " + arguments + " --out " + scratch.path + "/r", "timeout 300");
-}
-
-void fails(const std::string& arguments, const std::string& says) {
-  const Finished finished = run_somewhere(arguments);
-  INFO(arguments << "\n" << finished.output);
-  CHECK(finished.status == 1);
-  CHECK(finished.says(says));
-}
-
 }  // namespace
 
 TEST_CASE("arrays of any size are summed up between any number of servers, in every mode",

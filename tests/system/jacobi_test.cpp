@@ -22,18 +22,6 @@ std::string grid(int rows, int columns, int work_groups) {
          " --set jacobi.work_groups=" + std::to_string(work_groups) + " ";
 }
 
-Finished run_somewhere(const std::string& arguments) {
-  const Scratch scratch;
-  return run_stretto("run " + arguments + " --out " + scratch.path + "/r", "timeout 300");
-}
-
-void fails(const std::string& arguments, const std::string& says) {
-  const Finished finished = run_somewhere(arguments);
-  INFO(arguments << "\n" << finished.output);
-  CHECK(finished.status == 1);
-  CHECK(finished.says(says));
-}
-
 }  // namespace
 
 TEST_CASE("grids of any shape are relaxed as the reference does, in every mode",

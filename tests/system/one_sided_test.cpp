@@ -17,11 +17,6 @@ const boost::json::value& size_at(const RunResult& run, size_t index) {
   return run.at("job.sizes").as_array().at(index);
 }
 
-Finished run_somewhere(const std::string& arguments) {
-  const Scratch scratch;
-  return run_stretto("run " + arguments + " --out " + scratch.path + "/r");
-}
-
 uint64_t fs(const boost::json::value& size, const char* part) {
   return size.at("parts_fs").at(part).to_number<uint64_t>();
 }

@@ -17,11 +17,6 @@ std::string servers(int count) {
   return " --set gpus=" + std::to_string(count) + " --set servers=" + std::to_string(count) + " ";
 }
 
-Finished run_somewhere(const std::string& arguments) {
-  const Scratch scratch;
-  return run_stretto("run " + arguments + " --out " + scratch.path + "/r", "timeout 300");
-}
-
 }  // namespace
 
 TEST_CASE("programs leave what they must, in every mode", "[CN-API-01][CN-API-05]") {

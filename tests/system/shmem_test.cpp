@@ -21,18 +21,6 @@ const std::string kLitmus =
 const std::string kOutside =
     "compnet/shmem --impl all=model --set shmem.program=outside --set shmem.work_groups=2 ";
 
-Finished run_somewhere(const std::string& arguments) {
-  const Scratch scratch;
-  return run_stretto("run " + arguments + " --out " + scratch.path + "/r", "timeout 300");
-}
-
-void fails(const std::string& arguments, const std::string& says) {
-  const Finished finished = run_somewhere(arguments);
-  INFO(arguments << "\n" << finished.output);
-  CHECK(finished.status == 1);
-  CHECK(finished.says(says));
-}
-
 std::string firmware(const char* name) {
   return std::string("--firmware " STRETTO_BUILD_DIR "/sw/firmware/main_net_") + name + ".elf ";
 }

@@ -198,13 +198,8 @@ class AllReduceJob final : public ServersJob {
     shmem.launches.assign(1, {"all_reduce_ring", &arguments, sizeof arguments, kind_.rings});
     shmem.finish(cluster_memory(), elf_, kind_.poll_rounds);
     shmem.list.spans = &one.span;
-    one.program = {.client = shmem.list.client,
-                   .memory = shmem.list.memory,
-                   .cluster = shmem.list.symmetric.cluster,
-                   .elf = elf_.data(),
-                   .elf_bytes = elf_.size(),
+    one.program = {.server = shmem.program(is_cpu_ ? nullptr : "all_reduce_add", kind_.rings),
                    .arguments = arguments,
-                   .work_groups = kind_.rings,
                    .compute = is_cpu_ ? &compute_ : nullptr};
   }
 

@@ -182,13 +182,8 @@ class JacobiJob final : public ServersJob {
     shmem.list.spans = &one.span;
     one.ended.resize(kind_.iterations);
     one.result.ended = one.ended.data();
-    one.program = {.client = shmem.list.client,
-                   .memory = shmem.list.memory,
-                   .cluster = shmem.list.symmetric.cluster,
-                   .elf = elf_.data(),
-                   .elf_bytes = elf_.size(),
+    one.program = {.server = shmem.program(is_cpu_ ? nullptr : "jacobi_sweep", grid_.work_groups),
                    .arguments = one.arguments,
-                   .work_groups = grid_.work_groups,
                    .word = host_words(),
                    .compute = is_cpu_ ? &compute_ : nullptr};
   }

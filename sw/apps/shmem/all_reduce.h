@@ -5,25 +5,19 @@
 #ifndef STRETTO_SW_APPS_SHMEM_ALL_REDUCE_H_
 #define STRETTO_SW_APPS_SHMEM_ALL_REDUCE_H_
 
-#include "sw/apps/memory_plan.h"
 #include "sw/apps/shmem/host_compute.h"
+#include "sw/apps/shmem/server_program.h"
 #include "sw/apps/shmem/shmem_list.h"
 #include "sw/kernels/all_reduce.h"
-#include "sw/net/cluster.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct all_reduce_parameters {
-  stretto_client_options_t client;
-  memory_plan_t memory;
-  stretto_cluster_options_t cluster;  // But for `ops`; its heap has data and scratch.
-  const void* elf;
-  size_t elf_bytes;
+  server_parameters_t server;  // Its heap has data and scratch; kernel all_reduce_add.
   all_reduce_arguments_t
       arguments;  // Of the whole array; `scratch` has a block for each hop that adds.
-  uint32_t work_groups;
   const host_compute_t* compute;  // Arrays in host memory: what adding costs; null: in GPU memory.
 } all_reduce_parameters_t;
 
@@ -32,7 +26,7 @@ typedef struct all_reduce_result {
   uint64_t sent_bytes, received_bytes;
 } all_reduce_result_t;
 
-// `error` has 256 bytes. STRETTO_ERROR_STATE: an operation has failed, or a server does not answer.
+// As server_program_run() does.
 stretto_status_t all_reduce_run(const all_reduce_parameters_t* parameters,
                                 const stretto_host_ops_t* ops, all_reduce_result_t* result,
                                 char* error);

@@ -10,21 +10,13 @@
 
 typedef struct run {
   const jacobi_parameters_t* p;
-  const stretto_host_ops_t* ops;
-  stretto_client_t* client;
-  stretto_stream_t* stream;
-  stretto_kernel_t kernel;
-  stretto_cluster_t cluster;
+  server_program_t server;
   jacobi_result_t* result;
 } run_t;
 
-static stretto_status_t of_cluster(stretto_nic_result_t result) {
-  return result == STRETTO_NIC_RESULT_OK ? STRETTO_OK : STRETTO_ERROR_STATE;
-}
-
 // The server on a side; UINT32_MAX: there is none.
 static uint32_t neighbour(const run_t* run, uint32_t side) {
-  const stretto_cluster_options_t* o = &run->p->cluster;
+  const stretto_cluster_options_t* o = &run->p->server.cluster;
   if (side == JACOBI_ABOVE) return o->server == 0 ? UINT32_MAX : o->server - 1;
   return o->server + 1 == o->servers ? UINT32_MAX : o->server + 1;
 }
@@ -37,7 +29,7 @@ static stretto_status_t receive(run_t* run, uint32_t iteration) {
   if (iteration > g->iterations) return STRETTO_OK;
   for (uint32_t side = 0; side < JACOBI_SIDES; ++side)
     if (neighbour(run, side) != UINT32_MAX)
-      TRY(of_cluster(stretto_cluster_receive(&run->cluster, neighbour(run, side),
+      TRY(of_cluster(stretto_cluster_receive(&run->server.cluster, neighbour(run, side),
                                              g->halo[iteration % 2][side], row_bytes(run))));
   return STRETTO_OK;
 }
@@ -48,16 +40,16 @@ static stretto_status_t exchange(run_t* run, uint32_t iteration) {
   uint32_t open = 0;
   for (uint32_t side = 0; side < JACOBI_SIDES; ++side) {
     if (neighbour(run, side) == UINT32_MAX) continue;
-    TRY(of_cluster(stretto_cluster_send(&run->cluster, neighbour(run, side),
+    TRY(of_cluster(stretto_cluster_send(&run->server.cluster, neighbour(run, side),
                                         g->edge[iteration % 2][side], row_bytes(run))));
     open += 2;
   }
   for (; open != 0; --open) {
     stretto_nic_completion_t completion;
-    stretto_cluster_wait(&run->cluster, &completion);
+    stretto_cluster_wait(&run->server.cluster, &completion);
     if (completion.status != STRETTO_NIC_OK || completion.bytes != row_bytes(run)) {
-      snprintf(run->cluster.error, sizeof run->cluster.error, "halo of iteration %u: %s", iteration,
-               stretto_nic_status_text(completion.status));
+      snprintf(run->server.cluster.error, sizeof run->server.cluster.error,
+               "halo of iteration %u: %s", iteration, stretto_nic_status_text(completion.status));
       return STRETTO_ERROR_STATE;
     }
     *(completion.opcode == STRETTO_NIC_RECEIVE ? &run->result->received : &run->result->sent) += 1;
@@ -68,9 +60,9 @@ static stretto_status_t exchange(run_t* run, uint32_t iteration) {
 // The sum over servers in their order, FP32: bits of a number.
 static stretto_status_t reduce(run_t* run, uint32_t own, uint32_t* sum) {
   uint32_t bits[STRETTO_CLUSTER_SERVERS];
-  TRY(of_cluster(stretto_cluster_exchange(&run->cluster, own, bits)));
+  TRY(of_cluster(stretto_cluster_exchange(&run->server.cluster, own, bits)));
   float all = 0;
-  for (uint32_t i = 0; i < run->p->cluster.servers; ++i) {
+  for (uint32_t i = 0; i < run->p->server.cluster.servers; ++i) {
     float one;
     memcpy(&one, &bits[i], sizeof one);
     all += one;
@@ -89,7 +81,7 @@ typedef struct rows {
 // Row `row` of the iteration; adds to the residual of its work-group, in the order of jacobi.h.
 static void sweep_row(const run_t* run, uint32_t iteration, uint32_t row, rows_t* r, float* sum) {
   const jacobi_arguments_t* g = &run->p->arguments;
-  const stretto_host_ops_t* ops = run->ops;
+  const stretto_host_ops_t* ops = run->server.ops;
   const uint32_t from = (iteration - 1) % 2, to = iteration % 2, chunk = JACOBI_CHUNK_BYTES / 4;
   const uint64_t at = g->grid[from] + (uint64_t)row * g->pitch;
   ops->peek(ops->context, row == 0 ? g->halo[from][JACOBI_ABOVE] : at - g->pitch, r->above,
@@ -115,10 +107,10 @@ static void sweep_row(const run_t* run, uint32_t iteration, uint32_t row, rows_t
 // By the host. Bands and their order are those of the kernels, so residuals are equal, too.
 static void sweep_here(const run_t* run, uint32_t iteration, uint32_t* own) {
   const jacobi_arguments_t* g = &run->p->arguments;
-  const uint32_t bands = run->p->work_groups;
+  const uint32_t bands = run->p->server.work_groups;
   rows_t rows;
   float all = 0;
-  run->ops->peek(run->ops->context, g->factor, &rows.factor, sizeof rows.factor);
+  run->server.ops->peek(run->server.ops->context, g->factor, &rows.factor, sizeof rows.factor);
   for (uint32_t band = 0; band < bands; ++band) {
     const uint32_t end = (uint32_t)((uint64_t)g->rows * (band + 1) / bands);
     float sum = 0;
@@ -130,37 +122,33 @@ static void sweep_here(const run_t* run, uint32_t iteration, uint32_t* own) {
   // An element: four operations and three of the residual; read, its line fetched and written back.
   const uint64_t elements = (uint64_t)g->rows * g->columns;
   const uint64_t ns = host_compute_ns(run->p->compute, 7 * elements, 12 * elements, 8 * elements);
-  run->ops->charge_cpu_ns(run->ops->context, ns);
+  run->server.ops->charge_cpu_ns(run->server.ops->context, ns);
 }
 
 static stretto_status_t sweep(run_t* run, uint32_t iteration) {
-  const stretto_api_t* api = run->client->api;
+  const server_program_t* server = &run->server;
+  const stretto_api_t* api = server->client->api;
   jacobi_arguments_t arguments = run->p->arguments;
   arguments.iteration = iteration;
-  const stretto_launch_t launch = {.kernel = &run->kernel,
-                                   .arguments = &arguments,
-                                   .argument_bytes = sizeof arguments,
-                                   .work_groups = run->p->work_groups,
-                                   .account = STRETTO_ACCOUNT_OTHER,
-                                   .after_all_earlier = 1};
-  TRY(api->launch(run->client, run->stream, &launch));
-  TRY(api->copy(run->client, run->stream, run->p->word, arguments.residual, 8,
+  TRY(server_program_launch(&run->server, &arguments, sizeof arguments));
+  TRY(api->copy(server->client, server->stream, run->p->word, arguments.residual, 8,
                 STRETTO_ACCOUNT_OTHER));
   TRY(receive(run, iteration + 1));
-  return api->stream_synchronize(run->client, run->stream);
+  return api->stream_synchronize(server->client, server->stream);
 }
 
 // Copied behind the last sweep.
 static uint32_t residual_of_gpu(const run_t* run) {
   uint64_t word = 0;
-  run->ops->read(run->ops->context, run->p->word, &word, sizeof word);
+  run->server.ops->read(run->server.ops->context, run->p->word, &word, sizeof word);
   return (uint32_t)word;
 }
 
-static stretto_status_t relax(run_t* run) {
-  const stretto_host_ops_t* ops = run->ops;
+static stretto_status_t relax(void* of_run) {
+  run_t* run = of_run;
+  const stretto_host_ops_t* ops = run->server.ops;
   jacobi_result_t* result = run->result;
-  TRY(of_cluster(stretto_cluster_barrier(&run->cluster)));
+  TRY(of_cluster(stretto_cluster_barrier(&run->server.cluster)));
   TRY(receive(run, 1));
   ops->charge_cpu_ns(ops->context, SHMEM_LIST_QUIET_NS);
   result->span.begin_ns = ops->now_ns(ops->context);
@@ -181,42 +169,11 @@ static stretto_status_t relax(run_t* run) {
     if (ended->residual < run->p->arguments.stop) break;
   }
   result->span.end_ns = ops->now_ns(ops->context);
-  return of_cluster(stretto_cluster_barrier(&run->cluster));
-}
-
-static stretto_status_t open_gpu(run_t* run) {
-  const jacobi_parameters_t* p = run->p;
-  const stretto_api_t* api = run->client->api;
-  stretto_module_t* module;
-  TRY(api->stream_create(run->client, &run->stream));
-  TRY(memory_plan_allocate(&p->memory, run->client, run->stream));
-  TRY(api->module_load(run->client, p->elf, p->elf_bytes, &module));
-  TRY(api->module_kernel(run->client, module, "jacobi_sweep", &run->kernel));
-  return api->stream_synchronize(run->client, run->stream);
-}
-
-static stretto_status_t run_all(run_t* run) {
-  const jacobi_parameters_t* p = run->p;
-  if (p->compute == NULL) TRY(open_gpu(run));
-  stretto_cluster_options_t options = p->cluster;
-  options.ops = run->ops;
-  TRY(of_cluster(stretto_cluster_join(&run->cluster, &options)));
-  return relax(run);
+  return of_cluster(stretto_cluster_barrier(&run->server.cluster));
 }
 
 stretto_status_t jacobi_run(const jacobi_parameters_t* p, const stretto_host_ops_t* ops,
                             jacobi_result_t* result, char* error) {
-  run_t run = {.p = p, .ops = ops, .result = result};
-  run.client = stretto_client_create(&p->client, ops);
-  if (run.client == NULL) {
-    snprintf(error, 256, "server %u: no driver client", p->cluster.server);
-    return STRETTO_ERROR_STATE;
-  }
-  const stretto_status_t status = run_all(&run);
-  if (status != STRETTO_OK)
-    snprintf(
-        error, 256, "server %u: %s", p->cluster.server,
-        run.cluster.error[0] != '\0' ? run.cluster.error : run.client->api->last_error(run.client));
-  stretto_client_destroy(run.client);
-  return status;
+  run_t run = {.p = p, .result = result};
+  return server_program_run(&run.server, &p->server, ops, relax, &run, error);
 }

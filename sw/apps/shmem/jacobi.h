@@ -5,24 +5,18 @@
 #ifndef STRETTO_SW_APPS_SHMEM_JACOBI_H_
 #define STRETTO_SW_APPS_SHMEM_JACOBI_H_
 
-#include "sw/apps/memory_plan.h"
 #include "sw/apps/shmem/host_compute.h"
+#include "sw/apps/shmem/server_program.h"
 #include "sw/apps/shmem/shmem_list.h"
 #include "sw/kernels/jacobi.h"
-#include "sw/net/cluster.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct jacobi_parameters {
-  stretto_client_options_t client;
-  memory_plan_t memory;
-  stretto_cluster_options_t cluster;  // But for `ops`; its heap has halos, edges and residual.
-  const void* elf;
-  size_t elf_bytes;
-  jacobi_arguments_t arguments;  // Of jacobi_sweep, but for `iteration`.
-  uint32_t work_groups;
+  server_parameters_t server;     // Its heap has halos, edges and residual; kernel jacobi_sweep.
+  jacobi_arguments_t arguments;   // But for `iteration`.
   uint64_t word;                  // Of host memory, for the residual.
   const host_compute_t* compute;  // Grids in host memory: what sweeping costs; null: GPU memory.
 } jacobi_parameters_t;
@@ -40,7 +34,7 @@ typedef struct jacobi_result {
   jacobi_ended_t* ended;    // The caller's, one an iteration.
 } jacobi_result_t;
 
-// `error` has 256 bytes. STRETTO_ERROR_STATE: an operation has failed, or a server does not answer.
+// As server_program_run() does.
 stretto_status_t jacobi_run(const jacobi_parameters_t* parameters, const stretto_host_ops_t* ops,
                             jacobi_result_t* result, char* error);
 
