@@ -5,6 +5,7 @@
   compile.py GRAPH -o NAME        writes NAME.c, NAME.json (plan) and, with GCC and lld, NAME.elf
   compile.py GRAPH -o NAME --source-only      no NAME.elf
   compile.py GRAPH --list         what is in the graph
+  compile.py GRAPH --master-weights ...       weights that are updated have masters of FP32
   compile.py GRAPH --mode bsp|vertical|kitsune [--machine M] [-o NAME] [--report]
                                   writes NAME.json (groups, stages, queues, places), NAME.N.lp of each pipeline and
                                   NAME.graph.json, which `stretto run` takes (graph: {plan: ./NAME.graph})
@@ -136,6 +137,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--mode", metavar="bsp|vertical|kitsune")
     parser.add_argument("--training", action="store_true", help="forward, then backward (autodiff.py)")
+    parser.add_argument("--master-weights", action="store_true", help="FP32 beside each weight that is updated")
     parser.add_argument("--machine", metavar="NAME", default="a100-nvswitch")
     parser.add_argument("--report", action="store_true", help="prints groups, stages, queues, coverage and DRAM bytes")
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the machine")
@@ -151,6 +153,9 @@ def main():
         graph.check()
         if options.training:
             graph = autodiff.backward(graph)
+            graph.check()
+        if options.master_weights:
+            graph.keep_masters()
             graph.check()
         if options.mode is not None:
             return plan_mode(options, graph)

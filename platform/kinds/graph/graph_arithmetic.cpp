@@ -625,6 +625,12 @@ double half_ulp(double magnitude) {
   return std::ldexp(1.0, std::max(exponent - 12, -25));
 }
 
+double half_ulp_fp32(double magnitude) {
+  int exponent = 0;
+  (void)std::frexp(magnitude, &exponent);
+  return std::ldexp(1.0, std::max(exponent - 25, -150));
+}
+
 uint32_t graph_index(uint64_t seed, const GraphTensor& tensor, size_t index, uint64_t i) {
   const uint64_t x = content_hash(content_hash(seed * 0x9e3779b97f4a7c15ull + index * 64) + i);
   return static_cast<uint32_t>((x >> 32) % tensor.extent);
@@ -643,6 +649,15 @@ uint16_t graph_content(uint64_t seed, const GraphTensor& tensor, size_t index, u
     return static_cast<uint16_t>(element % 2 == 0 ? bits : bits >> 16);
   }
   if (tensor.kind == "lists") return tensor.data[element];
+  if (tensor.kind == "master") {  // Training begins with the weight.
+    GraphTensor weight;
+    weight.kind = "weight";
+    weight.rows = tensor.rows;
+    const double number =
+        number_from_fp16(graph_content(seed, weight, tensor.master_of, rank, element / 2));
+    const uint32_t bits = Eigen::numext::bit_cast<uint32_t>(static_cast<float>(number));
+    return static_cast<uint16_t>(element % 2 == 0 ? bits : bits >> 16);
+  }
   const bool input = tensor.kind == "input";
   const uint64_t x = content_hash(
       content_hash(seed * 0x9e3779b97f4a7c15ull + index * 64 + (input ? rank + 1 : 0)) + element);
@@ -676,7 +691,21 @@ Numbers work_out(const json::object& op, const std::vector<const Numbers*>& inpu
 }
 
 double update_rate(const json::object& op) {
-  return factor_of(op, "rate", 0.001, GraphKernels::loop);
+  return factor_of(op, "rate", 0.001, has_master(op) ? GraphKernels::library : GraphKernels::loop);
+}
+
+Numbers update_master(const json::object& op, const Numbers& master, const Numbers& gradient) {
+  const double rate = update_rate(op);
+  Numbers out;
+  for (uint64_t i = 0; i < master.value.size(); ++i) {
+    const double step = rate * gradient.value[i];
+    double error = master.error_of(i) + std::abs(rate) * gradient.error_of(i);
+    error += half_ulp_fp32(std::abs(step) + error);
+    const double value = master.value[i] - step;
+    out.value.push_back(value);
+    out.error.push_back(error + half_ulp_fp32(std::abs(value) + error));
+  }
+  return out;
 }
 
 void round_to_fp16(std::vector<double>& values) {

@@ -22,6 +22,7 @@ double number_from_fp16(uint16_t bits);
 uint16_t fp16_of_number(double value);
 // Half an ulp of FP16 at a number of this magnitude.
 double half_ulp(double magnitude);
+double half_ulp_fp32(double magnitude);
 
 // What input and weight tensors hold before the first iteration: small random numbers, inputs another for each rank;
 // indices the same for all.
@@ -49,8 +50,14 @@ Numbers work_out(const boost::json::object& op, const std::vector<const Numbers*
                  uint64_t columns, GraphKernels kernels,
                  OperandErrors errors = OperandErrors::worst);
 
-// By which an Update multiplies, as it lies in memory.
+// By which an Update multiplies, as it lies in memory: FP16, or FP32 for a master.
 double update_rate(const boost::json::object& op);
+// A master less one step, FP32, and its bound: the step is rounded and the difference.
+Numbers update_master(const boost::json::object& op, const Numbers& master,
+                      const Numbers& gradient);
+inline bool has_master(const boost::json::object& op) {
+  return op.at("kind").as_string() == "Update" && op.at("inputs").as_array().size() == 3;
+}
 
 void round_to_fp16(std::vector<double>& values);
 

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <set>
@@ -17,7 +18,8 @@ namespace {
 
 constexpr double kOverflow = 65520;  // From here on FP16 has infinity.
 // Within a pipeline several products follow each other, and a bound that takes all errors at their worst grows to many
-// times the values. Results are then held to so many times what independent errors come to.
+// times the values. Results are then held to so many times what independent errors come to. Likewise masters, to so many
+// times what gradients were seen to differ: a weight's own rounding is larger.
 constexpr double kSpread = 8;
 
 std::string text_of(const json::value& value) { return value.as_string().c_str(); }
@@ -29,6 +31,8 @@ std::vector<double> contents(const GraphPlan& plan, size_t index, uint32_t rank,
       indices[i] = graph_index(seed, plan.tensors[index], index, i);
     return indices;
   }
+  if (plan.tensors[index].kind == "master")
+    return contents(plan, plan.tensors[index].master_of, rank, seed);
   std::vector<double> values(plan.tensors[index].elements());
   for (uint64_t e = 0; e < values.size(); ++e)
     values[e] = number_from_fp16(graph_content(seed, plan.tensors[index], index, rank, e));
@@ -56,13 +60,20 @@ class Checker {
       if (kind == "AllReduce") reduced_.insert(output);
       if (kind == "Update") updates_[output] = &op;
     }
+    for (const auto& [weight, op] : updates_) moving_.insert(weight);
+    for (const json::value& op : plan.ops) {
+      for (const json::value& name : op.at("inputs").as_array())
+        if (moving_.contains(text_of(name))) moving_.insert(text_of(op.at("output")));
+    }
   }
 
   void check() {
     for (uint32_t rank = 0; rank < run_.ranks; ++rank) {
       for (size_t i = 0; i < plan_.tensors.size(); ++i) read(rank, i);
     }
-    if (!updates_.empty() && run_.iterations > 1) run_whole();
+    const auto is_compared = [this](const auto& update) { return !is_exact(*update.second); };
+    if (run_.iterations > 1 && std::any_of(updates_.begin(), updates_.end(), is_compared))
+      run_whole();
     for (uint32_t rank = 0; rank < run_.ranks; ++rank) begin(rank);
     if (has_pipelines_) spread_ = states_;
     for (const json::value& value : plan_.ops) {
@@ -72,8 +83,12 @@ class Checker {
         reduce(op);
         continue;
       }
-      for (uint32_t rank = 0; rank < run_.ranks; ++rank)
-        kind == "Update" && run_.iterations > 1 ? compare_update(rank, op) : compare(rank, op);
+      for (uint32_t rank = 0; rank < run_.ranks; ++rank) {
+        if (has_master(op))
+          compare_master(rank, op);
+        else
+          kind == "Update" && run_.iterations > 1 ? compare_update(rank, op) : compare(rank, op);
+      }
     }
   }
 
@@ -97,6 +112,10 @@ class Checker {
         tensor.kind == "value" || tensor.kind == "gradient" || updates_.contains(tensor.name);
     if (!run_.is_left(index)) return;
     const std::vector<uint16_t> elements = run_.read(rank, index);
+    for (uint64_t e = 0; tensor.kind == "master" && e < elements.size(); e += 2)
+      memory_[rank][tensor.name].push_back(
+          std::bit_cast<float>(elements[e] | uint32_t{elements[e + 1]} << 16));
+    if (tensor.kind == "master") return;
     for (uint64_t e = 0; e < elements.size(); ++e) {
       memory_[rank][tensor.name].push_back(number_from_fp16(elements[e]));
       if (is_written) continue;
@@ -112,11 +131,13 @@ class Checker {
   void begin(uint32_t rank) {
     for (size_t i = 0; i < plan_.tensors.size(); ++i) {
       const GraphTensor& tensor = plan_.tensors[i];
-      if (tensor.kind == "value" || tensor.kind == "gradient") continue;
+      if (tensor.kind == "value" || tensor.kind == "gradient" || tensor.kind == "master") continue;
       Numbers& numbers = states_[rank][tensor.name];
       const auto update = updates_.find(tensor.name);
       if (update == updates_.end() || run_.iterations == 1) {
         numbers.value = contents(plan_, i, rank, run_.seed);
+      } else if (has_master(*update->second)) {
+        numbers = before_master_update(rank, *update->second);
       } else {
         numbers = before_update(rank, tensor.name, *update->second);
       }
@@ -133,6 +154,23 @@ class Checker {
     for (uint64_t i = 0; i < step.size(); ++i) {
       before.error.push_back(half_ulp(std::abs(before.value[i])));
       before.value[i] += step[i];
+    }
+    return before;
+  }
+
+  // The master that was rounded to the weight: the step is known to the bit, the difference was rounded once.
+  Numbers before_master_update(uint32_t rank, const json::object& op) const {
+    Numbers before{memory_[rank].at(text_of(op.at("inputs").at(2))), {}};
+    const std::vector<double>& gradient = memory_[rank].at(text_of(op.at("inputs").at(1)));
+    const double rate = update_rate(op);
+    for (uint64_t i = 0; i < gradient.size(); ++i) {
+      const double master = before.value[i] + static_cast<float>(rate * gradient[i]);
+      const double error = half_ulp_fp32(std::abs(before.value[i]));
+      std::vector<double> ends{master - error, master + error};
+      round_to_fp16(ends);
+      const bool is_known = ends[0] == ends[1];
+      before.value[i] = is_known ? ends[0] : master;
+      before.error.push_back(is_known ? 0 : error + half_ulp(std::abs(master) + error));
     }
     return before;
   }
@@ -177,7 +215,7 @@ class Checker {
     }
   }
 
-  // A run from the beginning, every tensor rounded.
+  // A run from the beginning, every tensor rounded, but for masters.
   void run_whole() {
     whole_.resize(run_.ranks);
     for (uint32_t rank = 0; rank < run_.ranks; ++rank)
@@ -191,7 +229,13 @@ class Checker {
         std::vector<double> sum;
         for (uint32_t rank = 0; rank < run_.ranks; ++rank) {
           Numbers& out = whole_[rank][output];
-          if (text_of(op.at("kind")) != "AllReduce") {
+          if (has_master(op)) {
+            Numbers& master = whole_[rank].at(text_of(op.at("inputs").at(2)));
+            const Numbers& gradient = whole_[rank].at(text_of(op.at("inputs").at(1)));
+            master = {update_master(op, master, gradient).value, {}};
+            out.value = master.value;
+            round_to_fp16(out.value);
+          } else if (text_of(op.at("kind")) != "AllReduce") {
             out.value = evaluate(whole_[rank], op).value;
             round_to_fp16(out.value);
           } else {
@@ -218,7 +262,40 @@ class Checker {
     }
   }
 
+  // Whether a master is known but for its own roundings.
+  bool is_exact(const json::object& op) const {
+    const bool is_same = !moving_.contains(text_of(op.at("inputs").at(1)));
+    return has_master(op) && (run_.iterations == 1 || is_same);
+  }
+
+  void compare_master(uint32_t rank, const json::object& op) {
+    const auto input = [&](size_t i) { return text_of(op.at("inputs").at(i)); };
+    const std::string weight = input(0), master = input(2);
+    Numbers out;
+    if (is_exact(op)) {
+      out.value = contents(plan_, index_.at(weight), rank, run_.seed);
+      for (uint32_t iteration = 0; iteration < run_.iterations; ++iteration)
+        out = update_master(op, out, states_[rank].at(input(1)));
+    } else {
+      out = of_whole(rank, master, op, half_ulp_fp32, kSpread);
+    }
+    expect(rank, index_.at(master), out);
+    out = {memory_[rank].at(master), {}};
+    round_to_fp16(out.value);
+    expect(rank, index_.at(weight), out);
+    states_[rank][weight] = {memory_[rank].at(weight), {}};
+  }
+
   void compare_update(uint32_t rank, const json::object& op) {
+    const std::string weight = text_of(op.at("output"));
+    expect(rank, index_.at(weight), of_whole(rank, weight, op, half_ulp, 1));
+    states_[rank][weight] = {memory_[rank].at(weight), {}};
+  }
+
+  // What the whole run gives a weight or its master, with its bound; `half`: half an ulp of what is updated, `times`:
+  // what gradients of earlier iterations may have differed, in terms of those of the last one.
+  Numbers of_whole(uint32_t rank, const std::string& updated, const json::object& op,
+                   double (*half)(double), double times) const {
     const std::string weight = text_of(op.at("output")), gradient = text_of(op.at("inputs").at(1));
     const std::vector<double>&seen = memory_[rank].at(gradient),
           &expected = whole_[rank].at(gradient).value;
@@ -228,16 +305,15 @@ class Checker {
       largest = std::max(largest, std::abs(expected[i]));
     }
     const double rate = std::abs(update_rate(op));
-    Numbers out = whole_[rank].at(weight);
+    Numbers out{whole_[rank].at(updated).value, {}};
     const std::vector<double>& magnitude = magnitude_.at({rank, weight});
     for (uint64_t i = 0; i < out.value.size(); ++i) {
       // Both runs round the step and the weight.
-      const double each = rate * differ + 2 * half_ulp(rate * largest) +
-                          2 * half_ulp(std::max(magnitude[i], std::abs(out.value[i])));
+      const double each = times * rate * differ + 2 * half(rate * largest) +
+                          2 * half(std::max(magnitude[i], std::abs(out.value[i])));
       out.error.push_back(run_.iterations * each);
     }
-    expect(rank, index_.at(weight), out);
-    states_[rank][weight] = {memory_[rank].at(weight), {}};
+    return out;
   }
 
   void expect(uint32_t rank, size_t index, const Numbers& expected) {
@@ -247,9 +323,9 @@ class Checker {
       ++report_.elements;
       const double value = expected.value[e], bound = expected.error_of(e);
       const double error = std::abs(got[e] - value);
-      const bool is_overflow = std::isinf(got[e]) && std::isfinite(value) &&
-                               std::signbit(got[e]) == std::signbit(value) &&
-                               std::abs(value) + bound >= kOverflow;
+      const bool is_overflow =
+          tensor.kind != "master" && std::isinf(got[e]) && std::isfinite(value) &&
+          std::signbit(got[e]) == std::signbit(value) && std::abs(value) + bound >= kOverflow;
       if (got[e] == value || is_overflow || (std::isnan(got[e]) && std::isnan(value))) continue;
       if (!(error <= bound)) {
         mismatch(rank, tensor, e,
@@ -261,9 +337,10 @@ class Checker {
   }
 
   void mismatch(uint32_t rank, const GraphTensor& tensor, uint64_t e, const std::string& what) {
+    const uint64_t columns = tensor.kind == "master" ? tensor.columns / 2 : tensor.columns;
     if (report_.mismatches++ == 0)
       report_.first = fmt::format("rank {} tensor {} row {} column {}: {}", rank, tensor.name,
-                                  e / tensor.columns, e % tensor.columns, what);
+                                  e / columns, e % columns, what);
   }
 
   const GraphPlan& plan_;
@@ -272,6 +349,7 @@ class Checker {
   std::map<std::string, size_t> index_;
   std::set<std::string> reduced_;
   std::map<std::string, const json::object*> updates_;
+  std::set<std::string> moving_;  // Tensors that weights reach that are updated.
   bool has_pipelines_ = false;
   std::vector<State> states_, spread_, whole_;
   std::map<std::pair<uint32_t, std::string>, std::vector<double>> magnitude_;

@@ -7,6 +7,11 @@
 // updated, which the update itself gives to half an ulp. In addition weights that are updated are compared with those of
 // a whole run in double precision: each iteration may add the roundings of one update, and the rate times what the
 // gradients were seen to differ.
+//
+// A weight with a master is the master rounded, to the bit. The master is what its steps of FP32 leave of the first
+// weight, each with the roundings of FP32 alone: of one iteration, and of many where no weight that is updated reaches
+// the gradient, so that it is the same each time. Other masters are compared with the whole run, within some times the
+// rate times what the gradients were seen to differ.
 #ifndef STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_CHECK_H_
 #define STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_CHECK_H_
 

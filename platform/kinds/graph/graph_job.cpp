@@ -138,7 +138,10 @@ class GraphJob final : public Job, public QueueOwner {
 
   // Operators of a rank run one after the other.
   void on_kernel(const KernelMoment& moment) override {
-    if (moment.account == kCompute.number) note_traffic(moment);
+    if (moment.account == kCompute.number) {
+      note_traffic(moment);
+      note_update(moment);
+    }
     if (!moment.ended || moment.account != kCompute.number) return;
     const size_t ops = plan_.operators.size();
     const uint64_t ns = moment.at / kNanosecond;
@@ -167,7 +170,8 @@ class GraphJob final : public Job, public QueueOwner {
       for (size_t i = 0; i < plan_.tensors.size(); ++i) {
         const GraphTensor& tensor = plan_.tensors[i];
         if (tensor.kind == "value" || tensor.kind == "gradient") continue;
-        const bool is_number = tensor.kind == "input" || tensor.kind == "weight";
+        const bool is_number =
+            tensor.kind == "input" || tensor.kind == "weight" || tensor.kind == "master";
         if (!values && is_number) continue;  // Zeros cost nothing.
         const uint64_t base = base_of(tensor), bytes = 2 * tensor.elements();
         memories_[rank]->add_generator(
@@ -324,7 +328,8 @@ class GraphJob final : public Job, public QueueOwner {
   void note_traffic(const KernelMoment& moment) {
     const Progress& at = progress_[moment.rank];
     const graph_parameters_t& p = parameters_[0];
-    if (moment.rank != 0 || at.iteration != 0 || p.groups + p.fused_count == 0) return;
+    if (moment.rank != 0 || at.iteration != 0) return;
+    if (p.groups + p.fused_count + plan_.with_master.size() == 0) return;
     traffic_.note(
         at.op, moment.ended,
         [&] {
@@ -336,7 +341,18 @@ class GraphJob final : public Job, public QueueOwner {
                                  queue.edge.entries * uint64_t{queue.edge.entry_bytes});
         });
   }
+  // progress_ likewise. Kernels of updates, on rank 0, in the last iteration.
+  void note_update(const KernelMoment& moment) {
+    const Progress& at = progress_[moment.rank];
+    if (moment.rank != 0 || at.iteration + 1 != kind_.iterations) return;
+    if (plan_.launches[at.op] != "Update") return;
+    if (moment.ended)
+      update_ns_ += (moment.at - update_begin_) / kNanosecond;
+    else
+      update_begin_ = moment.at;
+  }
   void check_tensors(CheckReport& report) const;
+  json::object updates() const;
   // Of the graph's results.
   std::string results_sha256() const;
   bool is_left(const GraphTensor& tensor) const {
@@ -424,6 +440,8 @@ class GraphJob final : public Job, public QueueOwner {
   std::vector<Progress> progress_;                    // by rank.
   std::vector<GpuActivity>
       activity_;  // Of rank 0 until the last iteration's begin, its operators' ends.
+  Time update_begin_ = 0;
+  uint64_t update_ns_ = 0;  // That kernels of updates took.
   GraphTraffic traffic_;
   ncclUniqueId id_{};
   graph_plan_t place_ = {};
@@ -503,6 +521,7 @@ void GraphJob::check_traffic(CheckReport& report) const {
   // Another job's bytes are among those of the GPU, and it evicts what would have stayed.
   const bool is_own = memories_.size() == 1 && !request_.share.has_company;
   if (p.fused_count != 0 && is_own) traffic_.check_fused(spec_.l2.bytes, report);
+  if (is_launched(p.mode) && is_own) traffic_.check_updates(report);
   if (p.groups == 0) return;
   if (p.client.l2_persist_bytes == 0) return;
   traffic_.check_queues(report);
@@ -572,9 +591,47 @@ std::string GraphJob::table() const {
   if (is_planned() && is_timed) text += report().operator_table();
   if (parameters_[0].groups != 0 && is_timed) text += report().pipeline_table();
   if (parameters_[0].mode == GRAPH_VERTICAL) text += fused_text(plan_);
+  if (!plan_.with_master.empty() && is_over(kind_.iterations - 1)) {
+    const json::object all = updates();
+    const auto number = [&](const char* key) { return all.at(key).to_number<uint64_t>(); };
+    text += fmt::format("  {} bytes of master weights", number("master_bytes"));
+    if (all.contains("masters_moved"))
+      text += fmt::format("; of {} weights {} have moved, {} of their masters", number("weights"),
+                          number("weights_moved"), number("masters_moved"));
+    text += "\n";
+  }
   if (kind_.baseline && is_launched(parameters_[0].mode) && is_over(kind_.iterations - 1))
     text += fmt::format("  operators lose {:.1f} % beside reductions\n", lost_percent());
   return text;
+}
+
+// What updates have moved on rank 0: of so many weights those that differ from what they were, likewise masters.
+json::object GraphJob::updates() const {
+  uint64_t weights = 0, master_bytes = 0, moved[2] = {};
+  const auto count = [&](const GraphTensor& tensor, size_t words_each) {
+    std::vector<uint16_t> words(tensor.elements());
+    memories_[0]->read(base_of(tensor), reinterpret_cast<uint8_t*>(words.data()), 2 * words.size());
+    const auto differs = [&](uint64_t at) {
+      const size_t index = static_cast<size_t>(&tensor - plan_.tensors.data());
+      return words[at] != graph_content(request_.seed, tensor, index, 0, at);
+    };
+    for (uint64_t i = 0; i < words.size(); i += words_each)
+      moved[words_each - 1] += differs(i) || differs(i + words_each - 1) ? 1 : 0;
+  };
+  for (const GraphTensor& tensor : plan_.tensors) {
+    const bool is_updated = tensor.kind == "weight" && plan_.results.contains(tensor.name);
+    if (is_updated) weights += tensor.elements();
+    if (tensor.kind == "master") master_bytes += kElementBytes * tensor.elements();
+    if (!spec_.gpu.tile_values) continue;
+    if (is_updated) count(tensor, 1);
+    if (tensor.kind == "master") count(tensor, 2);
+  }
+  json::object all{{"weights", weights}, {"master_bytes", master_bytes}};
+  if (is_launched(parameters_[0].mode)) all["ns"] = update_ns_;
+  if (!spec_.gpu.tile_values) return all;
+  all["weights_moved"] = moved[0];
+  if (master_bytes != 0) all["masters_moved"] = moved[1];
+  return all;
 }
 
 json::object GraphJob::details() const {
@@ -590,6 +647,8 @@ json::object GraphJob::details() const {
   const bool is_whole = is_over(kind_.iterations - 1);  // Else the run was cut short.
   const bool is_timed = is_whole && is_launched(parameters_[0].mode);
   if (is_whole) object["compute_ns"] = compute_ns();
+  if (is_whole && std::count(plan_.launches.begin(), plan_.launches.end(), "Update") != 0)
+    object["updates"] = updates();
   if (is_whole && spec_.gpu.tile_values) object["results_sha256"] = results_sha256();
   json::array buckets;
   for (size_t i = 0; memories_.size() > 1 && i < plan_.buckets.size(); ++i) {

@@ -97,13 +97,15 @@ class Operators {
   explicit Operators(const GraphPlan& plan) {
     for (const GraphTensor& tensor : plan.tensors) tensors_[tensor.name] = &tensor;
     for (const GraphTensor& tensor : plan.tensors)
-      elements_[tensor.name] = tensor.elements() / (tensor.kind == "index" ? 2 : 1);
+      elements_[tensor.name] =
+          tensor.elements() / (tensor.kind == "index" || tensor.kind == "master" ? 2 : 1);
   }
 
   void check(const Entry& op) {
     const std::string kind = op["kind"].one_of(operator_names());
     for (const char* name : {"scale", "epsilon", "rate", "transpose_a", "transpose_b", "gelu"})
       (void)attribute(op, name, 0);
+    check_masters(op, kind);
     if (kind == "AllReduce") {
       (void)size_of(op["output"]);
     } else if (kind == "MatMul") {
@@ -111,8 +113,12 @@ class Operators {
     } else if (kMoving.contains(kind)) {
       check_moving(op, kind);
     } else {
-      check_rows(op, kRowOperators.at(kind), kind);
+      check_rows(op, has_master(op) ? 3 : kRowOperators.at(kind), kind);
     }
+  }
+
+  static bool has_master(const Entry& op) {
+    return op["kind"].text() == "Update" && op["inputs"].list().size() == 3;
   }
 
  private:
@@ -121,6 +127,17 @@ class Operators {
     if (found == elements_.end())
       name.fail("is '" + name.text() + "', which is no tensor and no output of an operator before");
     return found->second;
+  }
+  // A master is behind weight and gradient, and nowhere else.
+  void check_masters(const Entry& op, const std::string& kind) const {
+    const auto inputs = op["inputs"].list();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto tensor = tensors_.find(inputs[i].text());
+      const bool is_master = tensor != tensors_.end() && tensor->second->kind == "master";
+      const bool must_be = kind == "Update" && i == 2;
+      if (is_master && !must_be) inputs[i].fail("is a master, which its weight's Update takes");
+      if (must_be && !is_master) inputs[i].fail("is no master");
+    }
   }
   void put(const Entry& name, Wide elements) {
     const auto tensor = tensors_.find(name.text());
@@ -249,13 +266,25 @@ class Operators {
   std::map<std::string, uint64_t> elements_;  // By name, of tensors and of values that were fused.
 };
 
+// Its weight stands before it.
+void read_master(const Entry& one, const GraphPlan& plan, GraphTensor& master) {
+  const std::string name = one["of"].text();
+  const auto weight = std::find_if(plan.tensors.begin(), plan.tensors.end(),
+                                   [&](const GraphTensor& of) { return of.name == name; });
+  if (weight == plan.tensors.end() || weight->kind != "weight")
+    one["of"].fail("is '" + name + "', which is no weight");
+  if (master.rows != weight->rows || master.columns != 2 * weight->columns)
+    one.fail("has not one FP32 for each element of '" + name + "'");
+  master.master_of = static_cast<size_t>(weight - plan.tensors.begin());
+}
+
 void read_tensors(const Entry& root, GraphPlan& plan) {
   std::map<std::string, bool> names;
   for (const Entry& one : root["tensors"].list(1)) {
     GraphTensor tensor;
     tensor.name = one["name"].text();
     tensor.kind = one["kind"].one_of(
-        {"input", "weight", "index", "constant", "words", "lists", "value", "gradient"});
+        {"input", "weight", "master", "index", "constant", "words", "lists", "value", "gradient"});
     tensor.rows = one["rows"].number(1, kMostRows);
     tensor.columns = one["columns"].number(1, kMostRows);
     tensor.in_gradients = one["space"].one_of({"arena", "gradients"}) == "gradients";
@@ -277,6 +306,7 @@ void read_tensors(const Entry& root, GraphPlan& plan) {
                " bytes");
     if (!names.emplace(tensor.name, true).second)
       one.fail("has the name '" + tensor.name + "' of another");
+    if (tensor.kind == "master") read_master(one, plan, tensor);
     plan.tensors.push_back(std::move(tensor));
   }
 }
@@ -403,6 +433,13 @@ graph_operator_t operator_of(const Entry& one, const GraphPlan& plan) {
     return op;
   }
   const uint64_t elements = out.elements();
+  if (Operators::has_master(one)) {
+    if (one["words"].list().empty()) one.fail("has no rate");
+    op.form = GRAPH_UPDATE;
+    op.rows = 1;
+    op.columns = narrow(one, elements);
+    return op;
+  }
   op.form = kLibrary.at(kind).form;
   op.kernel = kLibrary.at(kind).name;
   op.rows = static_cast<uint32_t>(out.rows);
@@ -496,6 +533,7 @@ void read_launches(const Entry& root, GraphPlan& plan) {
     plan.launches.push_back(one["kind"].text());
     plan.outputs.push_back(one["output"].text());
     plan.operators.push_back(operator_of(one, plan));
+    if (plan.operators.back().form == GRAPH_UPDATE) plan.with_master.push_back(op);
     plan.copies.emplace_back();
     if (one.has("copies")) read_copies(one, plan);
     if (one.has("lists")) read_lists(one, plan);

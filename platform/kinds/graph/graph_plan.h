@@ -24,7 +24,7 @@ inline const std::vector<std::string> kActivations{"none",    "relu", "gelu",
 
 struct GraphTensor {
   std::string name;
-  std::string kind;  // input, weight, index, constant, words, lists, value, gradient.
+  std::string kind;  // input, weight, master, index, constant, words, lists, value, gradient.
   uint64_t rows = 0;
   uint64_t columns = 0;
   bool in_gradients = false;  // Space: gradients, else the arena.
@@ -33,6 +33,7 @@ struct GraphTensor {
   std::vector<double> words;   // FP32, two elements each.
   uint64_t extent = 1;         // Of indices, whole numbers of two elements each: they are below it.
   std::vector<uint16_t> data;  // Of lists, that follow from indices: make_lists().
+  size_t master_of = 0;        // Of a master, FP32 as two elements each: its weight's number.
   uint64_t elements() const { return rows * columns; }
 };
 
@@ -60,6 +61,7 @@ struct GraphPlan {
   std::vector<std::string> outputs;               // what it makes,
   std::vector<graph_operator_t> operators;        // and what else a launch needs,
   std::vector<std::vector<graph_copy_t>> copies;  // copies of operators included.
+  std::vector<size_t> with_master;                // Those that update a master.
   std::vector<graph_bucket_t> buckets;
   std::string no_pipelines;  // Why none can be run; empty: none is planned.
   // kitsune: operators that are one pipeline, in ascending order; `stage` points into stages.

@@ -52,6 +52,10 @@ void GraphTraffic::note(uint32_t op, bool has_ended, const std::function<Bytes()
   for (size_t i = 0; i < plan_.fused.size(); ++i)
     if (Passed& passed = fused_[i]; is_in(plan_.fused[i], passed))
       passed.bytes[std::exchange(passed.has_begun, true)] = bytes();
+  for (size_t i = 0; i < plan_.with_master.size(); ++i)
+    if (Passed& passed = updates_[i];
+        op == plan_.with_master[i] && (has_ended || !passed.has_begun))
+      passed.bytes[std::exchange(passed.has_begun, true)] = bytes();
   for (size_t i = 0; i < plan_.groups.size(); ++i) {
     const graph_group_t& group = plan_.groups[i];
     Passed& passed = passed_[i];
@@ -89,6 +93,22 @@ void GraphTraffic::check_fused(uint64_t l2_bytes, CheckReport& report) const {
       report.wrong(
           fmt::format("the fused kernel of {} has read {} bytes of DRAM, {} to {} by its plan",
                       name, end.read - begin.read, least, most_reads));
+  }
+}
+
+void GraphTraffic::check_updates(CheckReport& report) const {
+  for (size_t i = 0; i < plan_.with_master.size(); ++i) {
+    const size_t op = plan_.with_master[i];
+    const uint64_t elements = plan_.operators[op].columns;
+    const Bytes &begin = updates_[i].bytes[0], &end = updates_[i].bytes[1];
+    report.elements += 2;
+    if (!is_within(end.read - begin.read, 4 * elements, 6 * elements))
+      report.wrong(
+          fmt::format("the update of {} has read {} bytes of DRAM, {} to {} by its masters",
+                      plan_.outputs[op], end.read - begin.read, 4 * elements, 6 * elements));
+    if (!is_within(end.left - begin.left, 6 * elements, 6 * elements))
+      report.wrong(fmt::format("the update of {} has left {} bytes for DRAM, {} by its masters",
+                               plan_.outputs[op], end.left - begin.left, 6 * elements));
   }
 }
 

@@ -26,7 +26,10 @@ class GraphTraffic {
   };
 
   explicit GraphTraffic(const GraphPlan& plan)
-      : plan_(plan), passed_(plan.groups.size()), fused_(plan.fused.size()) {}
+      : plan_(plan),
+        passed_(plan.groups.size()),
+        fused_(plan.fused.size()),
+        updates_(plan.with_master.size()) {}
 
   // The first kernel begins, or one has ended, while no operator from `op` on is over. Kernels of a group come in any
   // order of its stages.
@@ -52,6 +55,9 @@ class GraphTraffic {
   // What a fused kernel reads and writes, likewise: operands from outside, each once, but what an operator before has
   // left in the L2, and rows of tiles that work-groups share (fused_most_reads()); results that leave.
   void check_fused(uint64_t l2_bytes, CheckReport& report) const;
+  // Updates of masters: 4 bytes of DRAM an element are read, for nobody has touched masters before, and at most 2 for the
+  // gradient; 4 and 2 are left, of master and weight.
+  void check_updates(CheckReport& report) const;
 
  private:
   // At its begin and end.
@@ -75,8 +81,9 @@ class GraphTraffic {
   bool tiles_stay(size_t group, const stage_arguments_t& stage, const Caches& caches) const;
 
   const GraphPlan& plan_;
-  std::vector<Passed> passed_;  // By group,
-  std::vector<Passed> fused_;   // by fused group.
+  std::vector<Passed> passed_;   // By group,
+  std::vector<Passed> fused_;    // by fused group,
+  std::vector<Passed> updates_;  // by update of a master.
 };
 
 }  // namespace stretto

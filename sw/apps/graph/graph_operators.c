@@ -10,7 +10,8 @@
 const char* graph_library(graph_library_t library) {
   static const char* const names[] = {
       "ops_gemm_fp16", "ops_gemm_stream_fp16", "ops_vector_fp16", "ops_elementwise_fp16",
-      "ops_rows_fp16", "ops_reduce_fp16",      "ops_index_fp16",  "fused"};
+      "ops_rows_fp16", "ops_reduce_fp16",      "ops_index_fp16",  "fused",
+      "ops_update"};
   return names[library];
 }
 
@@ -322,6 +323,21 @@ static uint32_t launch_chain(const ops_machine_t* machine, const graph_operator_
   return 1;
 }
 
+static graph_launch_t launch_update(const graph_operator_t* op, const graph_memory_t* memory) {
+  const ops_update_arguments_t g = {.weight = memory->arena + op->in[0].place,
+                                    .gradient = memory->arena + op->in[1].place,
+                                    .master = memory->arena + op->in[2].place,
+                                    .rate = memory->arena + op->words + 4 * OPS_ROWS_FACTOR,
+                                    .elements = (uint64_t)op->rows * op->columns};
+  const uint64_t pieces = (g.elements + OPS_UPDATE_PIECE - 1) / OPS_UPDATE_PIECE;
+  const ops_vector_launch_t choice = {
+      .kernel = "update_master",
+      .work_groups = (uint32_t)((pieces + OPS_UPDATE_WAVEFRONTS - 1) / OPS_UPDATE_WAVEFRONTS)};
+  graph_launch_t launch = launch_of(GRAPH_UPDATE_KERNELS, &choice, sizeof g);
+  launch.arguments.update = g;
+  return launch;
+}
+
 uint32_t graph_launches(const ops_machine_t* machine, const graph_operator_t* op,
                         const graph_memory_t* memory, graph_launch_t* launches) {
   switch (op->form) {
@@ -335,6 +351,7 @@ uint32_t graph_launches(const ops_machine_t* machine, const graph_operator_t* op
     case GRAPH_SCATTER: return launch_scatter(machine, op, memory, launches);
     case GRAPH_CHAIN: return launch_chain(machine, op, memory, launches);
     case GRAPH_MAP: *launches = launch_map(machine, op, memory); return 1;
+    case GRAPH_UPDATE: *launches = launch_update(op, memory); return 1;
     case GRAPH_ROWS: *launches = launch_rows(machine, op, memory); return 1;
     default: *launches = launch_each(op, memory); return 1;
   }

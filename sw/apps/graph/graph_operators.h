@@ -8,6 +8,7 @@
 #include "sw/kernels/ops/elementwise_plan.h"
 #include "sw/kernels/ops/index_plan.h"
 #include "sw/kernels/ops/rows_plan.h"
+#include "sw/kernels/ops/update.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,7 +27,8 @@ typedef enum graph_form {
   GRAPH_SUM_GROUPS,  // Of `period` rows that follow each other.
   GRAPH_GATHER,
   GRAPH_SCATTER,
-  GRAPH_CHAIN  // Products, vertically fused.
+  GRAPH_CHAIN,  // Products, vertically fused.
+  GRAPH_UPDATE  // Of weights with masters, of update.h.
 } graph_form_t;
 
 // Parts of the library, an ELF each.
@@ -39,6 +41,7 @@ typedef enum graph_library {
   GRAPH_REDUCE_KERNELS,
   GRAPH_INDEX_KERNELS,
   GRAPH_FUSED_KERNELS,
+  GRAPH_UPDATE_KERNELS,
   GRAPH_LIBRARIES
 } graph_library_t;
 
@@ -112,6 +115,7 @@ typedef struct graph_launch {
     ops_sum_arguments_t sum;
     ops_index_arguments_t index;
     fused_arguments_t fused;
+    ops_update_arguments_t update;
   } arguments;
 } graph_launch_t;
 

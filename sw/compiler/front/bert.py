@@ -5,7 +5,7 @@
 
 One rank of data-parallel training in FP16. The loss is the sum of the last layer's output times a fixed tensor, so
 the gradient that comes back to it is an input. Left out: embeddings and vocabulary (in BERT-Large 9 % of the
-parameters), dropout, gradients of gamma and beta of the layer normalisations (0.03 %), FP32 copies of the weights.
+parameters), dropout, gradients of gamma and beta of the layer normalisations (0.03 %).
 """
 
 from front import graph as graphs, parameters

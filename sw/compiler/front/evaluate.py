@@ -28,6 +28,9 @@ def contents(graph, seed=1):
             given[one.name] = random.integers(0, limits.get(one.name, 1), one.shape)
         elif one.kind in graphs.GIVEN:
             given[one.name] = random.uniform(-1, 1, one.shape)
+    for op in graph.ops:
+        if op.kind == "Update" and len(op.inputs) == 3:
+            given[op.inputs[2]] = given[op.inputs[0]].copy()
     return given
 
 
@@ -37,6 +40,8 @@ def run(graph, given):
     for op in graph.ops:
         shape = graph.tensors[op.output].shape
         values[op.output] = OPERATORS[op.kind](op, *(values[name] for name in op.inputs), shape=shape).reshape(shape)
+        if op.kind == "Update":
+            values.update(dict.fromkeys(op.inputs[2:], values[op.output]))
     return values
 
 
@@ -182,7 +187,7 @@ OPERATORS = {
     "Slice": cut, "Pad": pad, "Gather": lambda op, x, index, shape: numpy.take(x, index.ravel(), op.get("axis")),
     "ScatterAdd": scatter_add, "Reshape": lambda op, x, shape: x.reshape(shape),
     "Transpose": lambda op, x, shape: x.transpose(op.get("perm")),
-    "Update": lambda op, w, dw, shape: w - op.get("rate", 0.001) * dw.reshape(w.shape),
+    "Update": lambda op, w, dw, *master, shape: [w, *master][-1] - op.get("rate", 0.001) * dw.reshape(w.shape),
     "AllReduce": lambda op, x, shape: x,
 }
 

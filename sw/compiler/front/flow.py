@@ -97,7 +97,7 @@ class Flow:
     def bytes_of(self, number, name):
         """What an operator reads of one operand: of slices what reaches the result, of gathers the sectors that have it."""
         op, size = self.ops[number], self.tensor(name).bytes
-        if op.kind in BY_PRODUCTS:
+        if op.kind in BY_PRODUCTS or (op.kind == "Update" and len(op.inputs) == 3 and name == self.inputs[number][0]):
             return 0
         if op.kind == "Slice":
             return min(size, self.tensor(op.output).bytes)
@@ -109,8 +109,10 @@ class Flow:
 
     def traffic(self, number):
         """Bytes of DRAM of an operator that is a kernel of its own: distinct operands, and its result."""
+        op = self.ops[number]
+        masters = op.inputs[2:] if op.kind == "Update" else []
         return sum(self.bytes_of(number, name) for name in dict.fromkeys(self.inputs[number])) + \
-            self.tensor(self.ops[number].output).bytes
+            sum(self.tensor(name).bytes for name in [op.output, *masters])
 
     def flops(self, number):
         """Of the tensor pipe."""

@@ -2,8 +2,8 @@
 """Operator graphs: tensors of FP16, operators in the order in which they run, and the errors of both.
 
 A tensor has a shape (rows ..., columns), row-major. Kinds: input, weight (both have contents before the
-first iteration), index (whole numbers of 32 bits, an input), constant (one value), value (an operator writes it),
-gradient (likewise; reduced over all ranks if an AllReduce takes it).
+first iteration), master (a weight in FP32, which its Update alone takes), index (whole numbers of 32 bits, an input),
+constant (one value), value (an operator writes it), gradient (likewise; reduced over all ranks if an AllReduce takes it).
 """
 
 import dataclasses
@@ -19,8 +19,8 @@ class GraphError(Exception):
     """What is wrong with a graph, in one line."""
 
 
-KINDS = ("input", "weight", "index", "constant", "value", "gradient")
-GIVEN = ("input", "weight", "index", "constant")  # Have contents before the first operator.
+KINDS = ("input", "weight", "master", "index", "constant", "value", "gradient")
+GIVEN = ("input", "weight", "master", "index", "constant")  # Have contents before the first operator.
 # Name -> (inputs, attributes).
 OPERATORS = {
     "MatMul": ((2, 3), ("transpose_a", "transpose_b", "heads_a", "heads_b", "heads_out", "sequences")),
@@ -47,7 +47,7 @@ OPERATORS = {
     "Gather": ((2, 2), ("axis",)), "ScatterAdd": ((2, 2), ("axis",)),
     # The same bytes seen otherwise: no kernel.
     "Reshape": ((1, 1), ()), "Transpose": ((1, 1), ("perm",)),
-    "Update": ((2, 2), ("rate",)),
+    "Update": ((2, 3), ("rate",)),  # weight, gradient, perhaps master
     "AllReduce": ((1, 1), ()),
 }
 
@@ -81,7 +81,7 @@ class Tensor:
 
     @property
     def bytes(self):
-        return (4 if self.kind == "index" else 2) * self.elements
+        return (4 if self.kind in ("index", "master") else 2) * self.elements
 
 
 @dataclasses.dataclass
@@ -138,6 +138,16 @@ class Graph:
         self.ops.append(Op(kind, list(inputs), output, attributes))
         return output
 
+    def keep_masters(self):
+        """Gives every weight that is updated a master of FP32, which is updated instead and rounded to the weight."""
+        updates = [op for op in self.ops if op.kind == "Update"]
+        if not updates:
+            raise GraphError("has no Update, so there is nothing that master weights are of")
+        for op in updates:
+            if len(op.inputs) == 2 and op.inputs[0] in self.tensors:
+                name = op.inputs[0] + ".master"
+                op.inputs.append(self.tensor(name, self.tensors[op.inputs[0]].shape, "master"))
+
     def results(self):
         """What the graph is run for: declared outputs, what nobody reads, gradients, and weights that are updated."""
         read = {name for op in self.ops for name in op.inputs}
@@ -179,6 +189,10 @@ class Graph:
             if op.kind == "AllReduce" and target.kind != "gradient":
                 raise GraphError(f"{where}: {op.output} is a {target.kind}, must be a gradient")
             written.add(op.output)
+        masters = {name for op in self.ops for name in op.inputs[2:] if op.kind == "Update"}
+        for one in self.tensors.values():
+            if one.kind == "master" and one.name not in masters:
+                raise GraphError(f"tensor {one.name}: no Update takes this master")
 
     def _check_shapes(self, where, op):
         inputs = [self.tensors[name] for name in op.inputs]
@@ -189,6 +203,7 @@ class Graph:
                 raise GraphError(f"{where}: {one.name} is " + (
                     "a tensor of indices, must be of numbers" if one.kind == "index" else
                     f"a tensor of numbers ({one.kind}), must be of indices"))
+        self._check_masters(where, op)
         if op.kind == "MatMul":
             matmul_shape(self, op)
             return
@@ -207,6 +222,21 @@ class Graph:
         for one in inputs:
             if one.elements != out.elements or one.columns != out.columns:
                 raise GraphError(f"{where}: {one.name} is {list(one.shape)}, {out.name} is {list(out.shape)}")
+
+
+    def _check_masters(self, where, op):
+        for place, name in enumerate(op.inputs):
+            is_master = op.kind == "Update" and place == 2
+            if (self.tensors[name].kind == "master") != is_master:
+                raise GraphError(f"{where}: {name} is of kind {self.tensors[name].kind}, " + (
+                    "must be a master" if is_master else "which the Update of its weight alone takes, behind the gradient"))
+            if not is_master:
+                continue
+            if self.tensors[op.output].kind != "weight":
+                raise GraphError(f"{where}: {op.output} is of kind {self.tensors[op.output].kind}; a master is of a weight")
+            if [one.inputs[2:] for one in self.ops].count([name]) > 1 or \
+                    [one.output for one in self.ops if one.kind == "Update"].count(op.output) > 1:
+                raise GraphError(f"{where}: {name} must be the only master of {op.output}, and of nothing else")
 
 
 def attribute_error(name, value):

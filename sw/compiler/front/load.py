@@ -23,7 +23,7 @@ def load(what):
                             ", ".join(one + ":" for one in apps.NAMES))
 
 
-KEYS = ("name", "tensors", "ops", "pipelines")
+KEYS = ("name", "tensors", "ops", "pipelines", "master_weights")
 
 
 def from_yaml(file):
@@ -53,6 +53,10 @@ def from_yaml(file):
         graph.op(about["op"], about["in"], about["out"], **rest)
     if not graph.ops:
         raise graphs.GraphError("has no ops")
+    if not isinstance(data.get("master_weights", False), bool):
+        raise graphs.GraphError(f"master_weights {data['master_weights']!r} must be true or false")
+    if data.get("master_weights"):
+        graph.keep_masters()
     for place, about in enumerate(data.get("pipelines") or []):
         graph.pipelines.append(pipeline(place, about))
     return graph

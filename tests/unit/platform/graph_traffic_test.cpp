@@ -211,3 +211,38 @@ TEST_CASE("weights that do not stay in a unit are found in ranges of whole lines
   REQUIRE(found(0) == 1);
   CHECK(ranges[0].end == (1 << 22) + kWeights + 512 + 128);
 }
+
+// 100,000 elements: 4 bytes of master and 2 of gradient to read, 4 of master and 2 of weight to write.
+TEST_CASE("an update of a master reads and writes it once, and no weight is read") {
+  GraphPlan plan;
+  plan.outputs = {"w"};
+  plan.operators.resize(1);
+  plan.operators[0].columns = 100000;
+  plan.with_master = {0};
+  const auto wrong_of = [&](uint64_t read, uint64_t left) {
+    GraphTraffic traffic(plan);
+    const auto none = [](const GraphQueue&) { return QueueTraffic{}; };
+    traffic.note(
+        0, false,
+        [] {
+          return GraphTraffic::Bytes{7, 9};
+        },
+        none);
+    traffic.note(
+        0, true,
+        [&] {
+          return GraphTraffic::Bytes{7 + read, 9 + left};
+        },
+        none);
+    CheckReport report;
+    traffic.check_updates(report);
+    CHECK(report.elements == 2);
+    return report.mismatches;
+  };
+  CHECK(wrong_of(400000, 600000) == 0);  // The gradient is in the L2.
+  CHECK(wrong_of(600000, 600000) == 0);
+  CHECK(wrong_of(300000, 600000) == 1);
+  CHECK(wrong_of(800000, 600000) == 1);  // The weight, too.
+  CHECK(wrong_of(600000, 200000) == 1);  // No master.
+  CHECK(wrong_of(600000, 400000) == 1);  // No weight.
+}

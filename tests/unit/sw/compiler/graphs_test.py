@@ -28,8 +28,8 @@ class Scratch(unittest.TestCase):
     def tearDown(self):
         self.folder.cleanup()
 
-    def plan(self, graph, name="out"):
-        done = run(graph, "-o", self.path / name, "--source-only")
+    def plan(self, graph, name="out", *options):
+        done = run(graph, "-o", self.path / name, "--source-only", *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads((self.path / f"{name}.json").read_text()), (self.path / f"{name}.c").read_text()
 
@@ -109,6 +109,19 @@ class Plan(Scratch):
         update = next(one for one in plan["launches"] if one["kind"] == "Update" and one["output"] == "l0.f1.w")
         self.assertTrue(set(readers) <= set(update["after"]))
         self.assertEqual(update["after_buckets"], [0])
+
+    def test_masters_are_of_all_weights_that_are_updated_and_move_nothing_else(self):
+        graph = "bert:layers=1,hidden=64,heads=2,sequence=32,batch=1"
+        without, with_masters = self.plan(graph, "a")[0], self.plan(graph, "b", "--master-weights")[0]
+        places = {t["name"]: t["offset"] for t in with_masters["tensors"]}
+        updated = [op["output"] for op in without["ops"] if op["kind"] == "Update"]
+        self.assertEqual([t["of"] for t in with_masters["tensors"] if t["kind"] == "master"], updated)
+        for op in with_masters["launches"]:
+            if op["kind"] == "Update":
+                self.assertEqual(op["inputs"][2], op["output"] + ".master")
+        for tensor in without["tensors"]:
+            if tensor["kind"] not in ("constant", "words"):
+                self.assertEqual(places[tensor["name"]], tensor["offset"], tensor["name"])
 
     def test_buckets_have_32_mib_at_most_and_all_gradients(self):
         plan, _ = self.plan("bert:layers=4")

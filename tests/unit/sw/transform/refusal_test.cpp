@@ -235,10 +235,26 @@ TEST_CASE("the README's table says what becomes of every shipped kernel") {
   const Bytes text = read_file("sw/transform/README.md");
   const std::string readme(text.begin(), text.end());
   std::vector<std::string> files;
-  for (const char* name : {"gemm", "gemm_split", "ops", "ops_gemm_fp16", "ops_gemm_stream_fp16",
-                           "ops_vector_fp16", "ops_elementwise_fp16", "ops_rows_fp16",
-                           "ops_reduce_fp16", "ops_index_fp16", "load", "l2_probe", "stream_probe",
-                           "launch_probe", "collective", "ring", "send", "tile_queue", "stages"})
+  for (const char* name : {"gemm",
+                           "gemm_split",
+                           "ops",
+                           "ops_gemm_fp16",
+                           "ops_gemm_stream_fp16",
+                           "ops_vector_fp16",
+                           "ops_elementwise_fp16",
+                           "ops_rows_fp16",
+                           "ops_reduce_fp16",
+                           "ops_index_fp16",
+                           "ops_update",
+                           "load",
+                           "l2_probe",
+                           "stream_probe",
+                           "launch_probe",
+                           "collective",
+                           "ring",
+                           "send",
+                           "tile_queue",
+                           "stages"})
     files.push_back(std::string("sw/kernels/") + name);
   for (const char* name : {"mlp", "bert-small", "bert-large-1", "pipeline"})
     files.push_back(std::string("sw/graphs/") + name);
