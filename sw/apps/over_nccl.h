@@ -13,6 +13,9 @@
 // cudaSetDevice(rank) and `bytes` of device memory, which must lie at offset `expected` of its GPU.
 stretto_status_t app_memory(const host_job_t* job, uint32_t rank, uint64_t bytes, uint64_t expected,
                             void** memory, char* error);
+// Likewise, but cached whatever the engine: nothing that a collective moves.
+stretto_status_t app_cached_memory(const host_job_t* job, uint32_t rank, uint64_t bytes,
+                                   uint64_t expected, void** memory, char* error);
 // A communicator of all ranks: rank 0 fills in `id`, which they share.
 stretto_status_t app_communicator(ranks_t* ranks, ncclUniqueId* id, ncclComm_t* comm, char* error);
 // Status of a call of the driver's table.

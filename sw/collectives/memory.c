@@ -164,15 +164,24 @@ static cudaError_t check_unused(device_t* device, const memory_block_t* block) {
   return cudaErrorInvalidValue;
 }
 
-cudaError_t cudaMalloc(void** pointer, size_t bytes) {
-  device_t* device = runtime_current_device();
+static cudaError_t allocate_on(device_t* device, void** pointer, size_t bytes,
+                               uint32_t allocation) {
   if (device == NULL || pointer == NULL) return runtime_keep(cudaErrorInvalidValue);
   *pointer = NULL;
   if (bytes == 0) return cudaSuccess;
   uint64_t address = 0;
-  const cudaError_t error = runtime_allocate(device, bytes, &address);
+  const cudaError_t error = runtime_allocate_as(device, bytes, allocation, &address);
   *pointer = (void*)(uintptr_t)address;
   return runtime_keep(error);
+}
+
+cudaError_t cudaMalloc(void** pointer, size_t bytes) {
+  device_t* device = runtime_current_device();
+  return allocate_on(device, pointer, bytes, device == NULL ? 0 : memory_class(device));
+}
+
+cudaError_t stretto_runtime_malloc_cached(void** pointer, size_t bytes) {
+  return allocate_on(runtime_current_device(), pointer, bytes, STRETTO_ALLOCATION_CACHED);
 }
 
 int runtime_has_memory(const device_t* device, uint64_t address, uint64_t bytes) {

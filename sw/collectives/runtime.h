@@ -172,6 +172,9 @@ stretto_stream_t* stretto_runtime_stream(cudaStream_t stream, stretto_client_t**
 // End of the device memory that the program was given, as an offset.
 uint64_t stretto_runtime_memory_end(const stretto_runtime_t* runtime, uint32_t device);
 
+// As cudaMalloc, but cached whatever the engine: for what no collective moves.
+cudaError_t stretto_runtime_malloc_cached(void** pointer, size_t bytes);
+
 // The symmetric memory that the program has opened or had; null: none. Until it is closed
 // `is_open` is 1.
 const stretto_symmetric_options_t* stretto_runtime_symmetric(const stretto_runtime_t* runtime,

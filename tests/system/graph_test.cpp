@@ -103,7 +103,8 @@ TEST_CASE("a graph gives the numbers of double precision whatever runs it", "[GD
   for (const char* graph : {"graph/mlp", "graph/bert-small"}) {
     for (const char* rest :
          {"--set gpus=1", "--mode loop", "--mode loop-s", "--mode launched",
-          "--mode launched-after", "--mode loop --set gpus=3",
+          "--mode launched-after", "--mode loop --set gpus=3", "--mode launched-gdma",
+          "--mode launched-gdma --set gpus=3",
           // A communicator larger than all that a loop kernel is given.
           "--mode launched --set software.channels=32 --set software.slot_bytes=65536"}) {
       const auto root = run_correctly(std::string(graph) + " " + rest);
@@ -135,6 +136,22 @@ TEST_CASE("a graph runs many times with one launch and no word of the host in be
   CHECK(statistic(few, "gpu0.request_ring.transfers") ==
         2 * 2 * 2);  // Iterations, halves, work-groups.
   CHECK(few.number("link_bytes") >= 2 * 2 * units * 8192);
+}
+
+TEST_CASE(
+    "launched gradients that the DMA engine moves go through the ring, by RTL as by the model") {
+  const std::string run = "graph/bert-small --mode launched-gdma ";
+  const auto rtl = run_correctly(run), model = run_correctly(run + "--impl all=model"),
+             copied = run_correctly("graph/bert-small --mode launched --impl all=model");
+  CHECK(rtl.at("digest") == model.at("digest"));
+  CHECK(rtl.at("job.results_sha256") == copied.at("job.results_sha256"));
+  CHECK(statistic(rtl, "gpu0.request_ring.transfers") > 0);
+  CHECK(statistic(copied, "gpu0.request_ring.transfers") == 0);
+  // Two GPUs, two iterations: each sends half of the gradients, and the other half summed. In whole 8 KiB: four weights
+  // of 128 x 128, two of four times the size, six biases. A flag goes with each request.
+  const uint64_t bucket = 4 * 32768 + 2 * 131072 + 6 * 8192;
+  CHECK(rtl.number("link_bytes") >= 2 * 2 * bucket);
+  CHECK(rtl.number("link_bytes") < 2 * 2 * bucket * 101 / 100);
 }
 
 TEST_CASE("what operators lose is measured inside reductions", "[GD-MMIO-03]") {

@@ -284,7 +284,9 @@ class GraphJob final : public Job, public QueueOwner {
 
   // Queues and memory of the communicator, below those of the operators.
   stretto_runtime_options_t launched_options() const {
-    stretto_runtime_options_t options = runtime_options(request_, "mmio", false, collective_elf_);
+    stretto_runtime_options_t options =
+        runtime_options(request_, parameters_[0].mode == GRAPH_LAUNCHED_GDMA ? "gdma" : "mmio",
+                        false, collective_elf_);
     options.accounts = {kInit.number, kComm.number, kComm.number, 0};
     options.client.queue_count = std::min(kLaunchQueue, request_.share.queue_count - 1);
     options.client.memory_end = parameters_[0].client.memory_end;

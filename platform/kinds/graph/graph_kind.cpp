@@ -64,6 +64,7 @@ const KindInfo& GraphKind::info() const {
             "another stream"},
            {kBulkSynchronous, "launched, as pipelines are compared with it"},
            {"launched-after", "likewise, but no all-reduce before the end of back-propagation"},
+           {"launched-gdma", "as launched, but the DMA engine moves gradients, asked by kernels"},
            {"kitsune", "likewise launched, groups of operators as spatial pipelines"},
            {"vertical", "likewise launched, groups of operators as one kernel each"}},
   };
@@ -123,8 +124,9 @@ void GraphKind::check(const JobRequest& request) const {
 }
 
 std::vector<std::string> GraphKind::claims(const JobRequest& request) const {
-  const bool rings = request.mode == graph_mode_name(GRAPH_LOOP) && request.ranks() > 1;
-  if (rings) return {kRequestRing};
+  const bool rings = request.mode == graph_mode_name(GRAPH_LOOP) ||
+                     request.mode == graph_mode_name(GRAPH_LAUNCHED_GDMA);
+  if (rings && request.ranks() > 1) return {kRequestRing};
   return request.mode == graph_mode_name(GRAPH_KITSUNE) ? std::vector<std::string>{kPersist}
                                                         : std::vector<std::string>{};
 }

@@ -39,8 +39,8 @@ typedef struct program {
 } program_t;
 
 const char* graph_mode_name(graph_mode_t mode) {
-  static const char* const names[GRAPH_MODES] = {"loop",           "loop-s",  "launched",
-                                                 "launched-after", "kitsune", "vertical"};
+  static const char* const names[GRAPH_MODES] = {
+      "loop", "loop-s", "launched", "launched-after", "kitsune", "vertical", "launched-gdma"};
   return mode < GRAPH_MODES ? names[mode] : NULL;
 }
 

@@ -6,6 +6,7 @@
 //   loop-s     likewise                                   likewise, to a CPU thread (send_engine.h)
 //   launched   kernels of the library, in a stream        ncclAllReduce on another stream, as soon as a bucket is full
 //   launched-after  likewise                              likewise, when back-propagation has ended
+//   launched-gdma   likewise                              as launched, but moved by the DMA engine, through the ring
 //   kitsune    likewise, but groups as spatial pipelines  as launched
 //   vertical   likewise, but groups as one kernel each    as launched
 //
@@ -31,6 +32,7 @@ typedef enum graph_mode {
   GRAPH_LAUNCHED_AFTER,
   GRAPH_KITSUNE,
   GRAPH_VERTICAL,
+  GRAPH_LAUNCHED_GDMA,
   GRAPH_MODES
 } graph_mode_t;
 

@@ -114,17 +114,36 @@ static stretto_status_t set_up_queues(launched_t* g, char* error) {
   return pin(g, &p->group[0], error);
 }
 
-static stretto_status_t set_up(launched_t* g, ncclUniqueId* id, char* error) {
+// One block behind the other. With the DMA engine cudaMalloc's memory is not cached: gradients, which it moves. What
+// operators alone have is.
+static stretto_status_t set_up_memory(launched_t* g, char* error) {
   const graph_parameters_t* p = g->p;
-  const stretto_api_t* api = g->client->api;
+  const uint64_t behind = p->partial_bytes + p->flag_bytes, before = p->launched_arena;
+  const uint64_t gradients_at = before + p->arena_bytes;
   void* block = NULL;
-  TRY(app_memory(&p->job, p->rank,
-                 p->arena_bytes + p->gradient_bytes + p->partial_bytes + p->flag_bytes,
-                 p->launched_arena, &block, error));
+  if (p->mode != GRAPH_LAUNCHED_GDMA) {
+    TRY(app_memory(&p->job, p->rank, p->arena_bytes + p->gradient_bytes + behind, before, &block,
+                   error));
+  } else {
+    TRY(app_cached_memory(&p->job, p->rank, p->arena_bytes, before, &block, error));
+    void* next = NULL;
+    if (p->gradient_bytes != 0)
+      TRY(app_memory(&p->job, p->rank, p->gradient_bytes, gradients_at, &next, error));
+    if (behind != 0)
+      TRY(app_cached_memory(&p->job, p->rank, behind, gradients_at + p->gradient_bytes, &next,
+                            error));
+  }
   const uint64_t arena = (uint64_t)(uintptr_t)block, gradients = arena + p->arena_bytes;
   const uint64_t partials = gradients + p->gradient_bytes;
   g->memory = (graph_memory_t){arena, gradients, partials, partials + p->partial_bytes};
   g->stage_memory.arena = arena;
+  return STRETTO_OK;
+}
+
+static stretto_status_t set_up(launched_t* g, ncclUniqueId* id, char* error) {
+  const graph_parameters_t* p = g->p;
+  const stretto_api_t* api = g->client->api;
+  TRY(set_up_memory(g, error));
   TRY_OPS(api->stream_create(g->client, &g->stream));
   TRY(set_up_words(g, error));
   if (p->flag_bytes != 0)
