@@ -16,6 +16,7 @@ from planning import stage_kinds
 STEP = 64         # STAGE_STEP: of K.
 PIECES_BYTES = 8 << 10  # Of four wavefronts: STAGE_MAP_WAVEFRONTS x STAGE_PIECE.
 PACKED = ("Relu", "ReluGrad", "Add", "Sub", "Mul", "Concat", "Expand", "ReduceSum", "LayerNormGammaGrad", "LayerNormBetaGrad")
+TREE = 4          # STAGE_TREE: sums that a final stage loads at once.
 GRANULE = 16      # Of rows, columns and K of a product on the tensor pipe.
 # What firmware does between the end of a kernel and the first work-group of the next one, in clocks of its processor
 # (sw/firmware/services/packet_service.c, dispatch_service.c): for one kernel, and each further member of a pipeline. Counted
@@ -160,12 +161,17 @@ def estimated(pipeline, stage, machine):
 
 
 def final(pipeline, stage, machine):
-    """All partial sums, once: a tile's share of that with one work-group, and what it costs beside."""
+    """All partial sums, once: a tile's share of that with one work-group, and what it costs beside. Its wavefronts take
+    pieces of the result in turn; of each the sums come one TREE after the other, and each waits for its loads."""
     queue = next(one for one in pipeline.queues if one.is_partial and pipeline.stages.index(stage) in one.consumers)
-    replicas = max(1, pipeline.stages[queue.producer].ctas // pipeline.stages[queue.producer].parts)
-    elements = pipeline.flow.tensor(pipeline.flow.ops[stage.operators[0]].output).elements * replicas
-    us = max(elements / machine.simt_flops, 4 * elements / machine.load_bytes) * machine.units
-    return Times(us / pipeline.tiles, 3 * machine.l2_us)
+    producer = pipeline.stages[queue.producer]
+    replicas = max(1, producer.ctas // producer.parts)
+    result = pipeline.flow.tensor(pipeline.flow.ops[stage.operators[0]].output).elements
+    sums = replicas * (1 if producer.kind == "TENSOR" else stage_kinds.MAP_WAVEFRONTS)
+    in_turn = -(-sums // TREE) * machine.l2_us
+    us = max(replicas * result / machine.simt_flops, 4 * sums * result / machine.load_bytes) * machine.units
+    further = max(0.0, 4 * result / PIECES_BYTES - 1)  # Pieces of a wavefront behind its first.
+    return Times(max(us, in_turn * further) / pipeline.tiles, 3 * machine.l2_us + in_turn)
 
 
 def predict(pipeline, machine, profile=None):

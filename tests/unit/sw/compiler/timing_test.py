@@ -14,8 +14,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tests/support"))
 
 from nets import A100, Net, Scratch  # noqa: E402
-from front import flow as flows  # noqa: E402
-from planning import machine as machines, modes, profiles, timing  # noqa: E402
+from front import autodiff, flow as flows  # noqa: E402
+from planning import machine as machines, modes, patterns, pipeline as pipelines, profiles, timing  # noqa: E402
 
 
 class Timing(Scratch):
@@ -128,6 +128,23 @@ class Timing(Scratch):
         way = 2.5 * (near + far) + 128 * 64 * 2 / 64 / clocks + (near + far + 217 / clocks)
         simt = 128 * 256 * (1 / 64 + 2 / 256) / clocks
         self.assertAlmostEqual(found.first, tile + way + simt + 128 * 256 * 2 / 32 / clocks, places=5)
+
+    def test_a_final_stage_waits_for_four_sums_after_the_other(self):
+        net = Net(rows=131072)
+        net.map("Relu", "b", net.linear(net.map("Relu", "a", net.linear("x", "p", 256)), "q", 256))
+        flow = flows.Flow(autodiff.backward(net.graph))
+        members = [flow.made[name] for name in ("d.q", "d.a", "d.q.w", "d.q.b")]
+        made = pipelines.Pipeline(flow, patterns.Group("test", members), A100)
+        stages = {one.name: one for one in made.stages}
+        latency = (200 + 154 / 2) / 1410.0
+        # 256 sums of each column, by four wavefronts of 20 work-groups: 80, in one piece.
+        stages["d.q.b.fan-in"].ctas = 20
+        self.assertAlmostEqual(timing.estimated(made, stages["d.q.b.final"], A100).first, (3 + 20) * latency, places=6)
+        # Of a product one for each replica of two parts; pieces of 512 of its 65,536, by four wavefronts.
+        stages["d.q.w.fan-in"].ctas = 40
+        found = timing.estimated(made, stages["d.q.w.final"], A100)
+        self.assertAlmostEqual(found.first, (3 + 5) * latency, places=6)
+        self.assertGreaterEqual(found.tile * made.tiles, 5 * latency * (65536 / 512 / 4 - 1) - 1e-6)
 
     def test_profiles_with_a_first_tile_that_is_no_time_are_refused(self):
         net = Net()
