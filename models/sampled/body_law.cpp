@@ -116,9 +116,7 @@ BodyLaw::BodyLaw(const BodyTimes& of, const BodyRates& rates, uint64_t hbm_limit
 }
 
 Time BodyLaw::draw(uint64_t launch, uint64_t which, bool first, uint64_t random) const {
-  const std::vector<LaunchTimes>& all = times->launches;
-  if (launch >= all.size()) launch = all.size() == 1 ? 0 : 1 + which % (all.size() - 1);
-  const LaunchTimes& one = all[launch];
+  const LaunchTimes& one = times->launch_for(launch, which);
   const bool has_both = one.first.count != 0 && one.rest.count != 0;
   const bool takes_first = has_both ? first : one.first.count != 0;
   return scaled((takes_first ? one.first : one.rest).draw(random), alone, full);

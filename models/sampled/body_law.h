@@ -44,8 +44,7 @@ struct BodyLaw {
   BodyLaw(const BodyTimes& times, const BodyRates& rates, uint64_t hbm_limit);
 
   // Of a body in the first wave or a later one of the `launch`-th launch, in time alone on the GPU.
-  // That launch takes the times of the `launch`-th that was measured: what is in the L2 makes a
-  // difference for all of its work-groups. Beyond those, `which` of them decides, but the first.
+  // What is in the L2 makes a difference for all of its work-groups (BodyTimes::launch_for).
   Time draw(uint64_t launch, uint64_t which, bool first, uint64_t random) const;
 
   const BodyTimes* times;

@@ -148,6 +148,11 @@ Time TimeDistribution::draw(uint64_t random) const {
   return at[part] + ((at[part + 1] - at[part]) * place >> 20);
 }
 
+const LaunchTimes& BodyTimes::launch_for(uint64_t launch, uint64_t which) const {
+  if (launch < launches.size()) return launches[launch];
+  return launches.size() == 1 ? launches[0] : launches[1 + which % (launches.size() - 1)];
+}
+
 Time BodyTimes::launch_time() const {
   Time sum = 0, count = 0;
   for (const LaunchTimes& launch : launches) {

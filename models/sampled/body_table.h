@@ -77,6 +77,9 @@ struct BodyTimes {
   std::vector<BodyPoint> points;      // Not empty,
   std::vector<LaunchTimes> launches;  // nor these: in their order.
 
+  // The one whose times the `launch`-th launch takes: that one, or, beyond those, one of them but
+  // the first, which is the one that `which` says.
+  const LaunchTimes& launch_for(uint64_t launch, uint64_t which) const;
   // Mean of the launches by themselves; 0: there is none.
   Time launch_time() const;
   // Mean of all their work-groups.

@@ -156,9 +156,11 @@ void SampledGpu::close(const SampledLaunch& launch) {
   if (launch.kind == SampledLaunch::Kind::measured) {
     measurement_.launch(launch.kernel.key, launch.of_kernel, time);
   } else if (launch.kind == SampledLaunch::Kind::sampled) {
+    const Time measured = launch.law->times->launch_for(launch.of_kernel, launch.hash).time;
+    if (measured == 0) return;
     Duration& duration = durations_[launch.kernel.key];
-    ++duration.launches;
-    duration.time += time;
+    duration.sampled += time;
+    duration.measured += measured;
   }
 }
 
@@ -280,11 +282,8 @@ void SampledGpu::report(StatisticSink& sink) const {
              "Of sampled against simulated time, when the table was made.");
   std::vector<uint64_t> errors;
   for (const auto& [key, duration] : durations_) {
-    const auto times = table_.kernels.find(key);
-    if (times == table_.kernels.end() || times->second.launch_time() == 0) continue;
-    const Time mean = duration.time / duration.launches, full = times->second.launch_time();
-    const Time apart = mean > full ? mean - full : full - mean;
-    errors.push_back(static_cast<uint64_t>(Wide{apart} * 1'000'000 / full));
+    const auto [less, more] = std::minmax(duration.sampled, duration.measured);
+    errors.push_back(static_cast<uint64_t>(Wide{more - less} * 1'000'000 / duration.measured));
   }
   sink.add("sampled.kernels_compared", errors.size(), "count",
            "Kernels with whole launches by themselves, of which the table has the time, too.");

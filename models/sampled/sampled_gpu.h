@@ -151,8 +151,8 @@ class SampledGpu final : public Component, private EventHandler {
   std::deque<SampledUnit*> held_;  // In the order of dispatches.
 
   struct Duration {
-    uint64_t launches = 0;
-    Time time = 0;
+    Time sampled = 0;
+    Time measured = 0;  // Of the launches whose times they took.
   };
   std::map<std::string, Duration> durations_;  // Of whole sampled launches, by key.
   uint64_t bodies_ = 0;

@@ -310,6 +310,22 @@ TEST_CASE("what is measured is what the simulator takes, and sampled launches ta
   REQUIRE(b.sampled.statistic("kernel_error_max") < 10'000);
 }
 
+TEST_CASE("launches are compared with those whose times they take") {
+  Bench b(16);
+  BodyTimes times = constant(kBody);
+  times.points[0].time = kBody * 3 / 4;  // Of both.
+  times.launches.push_back(constant(kBody / 2).launches[0]);
+  b.sample(times);
+  b.run();
+  for (int launch = 1; launch < 4; ++launch) {
+    b.machine.clear_done();
+    b.machine.run();
+    b.run();
+  }
+  REQUIRE(b.sampled.statistic("kernels_compared") == 1);
+  REQUIRE(b.sampled.statistic("kernel_error_max") < 10'000);
+}
+
 TEST_CASE("a measurement keeps to its residency and its work-groups on the GPU") {
   Bench b(16);
   b.sampled.measure({.residency_percent = 50});
