@@ -405,7 +405,6 @@ class System::State {
   // All jobs on a GPU are held to what the firmware and they were given together.
   void audit_memory(uint32_t gpu, AuditSink& audit) const {
     const std::string where = "gpu" + std::to_string(gpu);
-    audit.set_where(where);
     MemoryPlan all;
     all.add("firmware", 0, STRETTO_SYSTEM_BYTES);
     for (const auto& job : jobs_) {
@@ -414,6 +413,7 @@ class System::State {
       if (found == of_job.end()) continue;
       const uint32_t rank = static_cast<uint32_t>(found - of_job.begin());
       all.add(job->layout(rank));
+      audit.set_where(where);
       if (!is_sampled()) job->audit(rank, audit);
     }
     all.audit(gpus_[gpu]->memory, audit, where);

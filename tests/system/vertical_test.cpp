@@ -144,6 +144,26 @@ ops:
   - {op: Add, in: [x, q], out: r}
 )";
 
+// A product and its own input behind it; two products by the same weights.
+const std::string kTwice = R"(name: g
+tensors:
+  x: {shape: [259, 57], kind: input}
+  w: {shape: [57, 57], kind: weight}
+  v: {shape: [64, 64], kind: weight}
+  z: {shape: [259, 64], kind: input}
+  p: {shape: [259, 57]}
+  y: {shape: [259, 57]}
+  q: {shape: [259, 64]}
+  a: {shape: [259, 64]}
+  r: {shape: [259, 64]}
+ops:
+  - {op: MatMul, in: [x, w], out: p}
+  - {op: Add, in: [p, x], out: y}
+  - {op: MatMul, in: [z, v], out: q}
+  - {op: Relu, in: [q], out: a}
+  - {op: MatMul, in: [a, v], out: r}
+)";
+
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   text.replace(text.find(from), from.size(), to);
   return text;
@@ -249,6 +269,35 @@ TEST_CASE("a norm of long rows, a product that is kept, and what is added to one
   CHECK(found[2].starts_with("gemm_fp16_"));
   // The product that is kept is compared, too: of y, p, z, r each element.
   CHECK(root.at("check").at("elements").to_number<uint64_t>() > 3 * 300 * 504 + 300 * 70);
+}
+
+// What several of its operators read is read from memory once.
+TEST_CASE("a product to which its own input is added, and two by the same weights, are right") {
+  const Scratch scratch;
+  const auto root =
+      run(planned(scratch, scratch.file("g.yaml", kTwice) + " --group p,y --group q,a,r"));
+  const auto found = kernels(root);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].starts_with("gemm_fp16_"));
+  CHECK(found[1] == "fused_128");
+}
+
+TEST_CASE(
+    "a plan whose bytes are not those of its kernel violates a law, and no element is wrong") {
+  const Scratch scratch;
+  const std::string file = planned(scratch, scratch.file("g.yaml", kTwice) + " --group p,y");
+  REQUIRE(run_command("sed -i 's/\"dram_bytes\": 65550/\"dram_bytes\": 65551/' " + scratch.path +
+                      "/p.graph.json && grep -q 65551 " + scratch.path + "/p.graph.json")
+              .status == 0);
+  const Finished finished =
+      run_stretto("run " + file + " --mode vertical --impl all=model --out " + scratch.path + "/r");
+  INFO(finished.output);
+  CHECK(finished.status == 1);
+  CHECK(finished.says(
+      "law violated: DRAM bytes of a fused kernel, by its arguments = by its plan, at "
+      "the fused kernel of p: 65550 against 65551"));
+  CHECK(!finished.says("wrong data"));
+  CHECK(stats(scratch.path + "/r").at("check").at("mismatches").to_number<uint64_t>() == 0);
 }
 
 TEST_CASE("fused kernels are right by RTL, and where a unit has less LDS") {

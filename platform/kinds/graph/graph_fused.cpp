@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace stretto {
 
@@ -172,22 +173,50 @@ void read_fused(const PlanEntry& groups, GraphPlan& plan) {
   }
 }
 
+namespace {
+
+// Elements by their place: what several operators of a group read is one operand.
+class Operands {
+ public:
+  void add(uint64_t place, uint64_t elements) {
+    uint64_t& most = elements_[place];
+    most = std::max(most, elements);
+  }
+  void add_weights(const graph_fused_t& fused) {
+    for (uint32_t i = 0; i < fused.op.chain.products; ++i)
+      add(fused.op.chain.product[i].weights,
+          fused.op.chain.product[i].k * uint64_t{fused.op.chain.product[i].n});
+  }
+  uint64_t bytes() const {
+    uint64_t sum = 0;
+    for (const auto& [place, elements] : elements_) sum += elements;
+    return kElementBytes * sum;
+  }
+
+ private:
+  std::map<uint64_t, uint64_t> elements_;
+};
+
+}  // namespace
+
 uint64_t fused_weights(const graph_fused_t& fused) {
-  uint64_t elements = 0;
-  for (uint32_t i = 0; i < fused.op.chain.products; ++i)
-    elements += uint64_t{fused.op.chain.product[i].k} * fused.op.chain.product[i].n;
-  return kElementBytes * elements;
+  Operands weights;
+  weights.add_weights(fused);
+  return weights.bytes();
 }
 
 uint64_t fused_reads(const graph_fused_t& fused) {
   const fused_arguments_t& g = fused.op.chain;
   const uint64_t columns = g.product[g.products - 1].n;
-  uint64_t elements = uint64_t{g.rows} * g.product[0].k;
+  Operands operands;
+  operands.add(g.in, uint64_t{g.rows} * g.product[0].k);
+  operands.add_weights(fused);
   for (uint32_t i = 0; i < g.products; ++i)
-    if (g.product[i].bias != GRAPH_NOWHERE) elements += g.product[i].n;
-  if (g.has_norm != 0) elements += 2 * columns;
-  if (fused.op.gemm.has_addend != 0) elements += g.rows * columns;
-  return kElementBytes * elements + fused_weights(fused);
+    if (g.product[i].bias != GRAPH_NOWHERE) operands.add(g.product[i].bias, g.product[i].n);
+  for (const uint64_t place : {g.gamma, g.beta})
+    if (g.has_norm != 0) operands.add(place, columns);
+  if (fused.op.gemm.has_addend != 0) operands.add(fused.op.addend, g.rows * columns);
+  return operands.bytes();
 }
 
 uint64_t fused_most_reads(const graph_fused_t& fused) {

@@ -194,6 +194,7 @@ class GraphJob final : public Job, public QueueOwner {
       sink.at_most("kFLOP of an iteration <= tensor peak x its time",
                    static_cast<uint64_t>(plan_.gflop * 1e6),
                    static_cast<uint64_t>(peak * static_cast<double>(iteration_ns(i))));
+    audit_traffic(sink);
   }
 
   void add_programs(Host& host, uint32_t) override {
@@ -303,7 +304,7 @@ class GraphJob final : public Job, public QueueOwner {
   // Words count what the work-groups have told each other.
   void check_words(CheckReport& report) const;
   void check_queues(CheckReport& report) const;
-  void check_traffic(CheckReport& report) const;
+  void audit_traffic(AuditSink& sink) const;
   bool queues_fit() const {
     const graph_parameters_t& p = parameters_[0];
     return stay(p.client, {{offset_of(results_[0].stage_words),
@@ -453,7 +454,6 @@ CheckReport GraphJob::check() const {
   CheckReport report;
   check_words(report);
   check_queues(report);
-  check_traffic(report);
   if (spec_.gpu.tile_values) check_tensors(report);
   return report;
 }
@@ -518,30 +518,26 @@ void GraphJob::check_queues(CheckReport& report) const {
 
 // Of rank 0. Nothing of what fits has left the L2; whether or not it fits for certain, what a pipeline moves is held to
 // its plan if nothing of the queues has left.
-void GraphJob::check_traffic(CheckReport& report) const {
+void GraphJob::audit_traffic(AuditSink& sink) const {
   const graph_parameters_t& p = parameters_[0];
   // Another job's bytes are among those of the GPU, and it evicts what would have stayed.
   const bool is_own = memories_.size() == 1 && !request_.share.has_company;
-  if (p.fused_count != 0 && is_own) traffic_.check_fused(spec_.l2.bytes, report);
-  if (is_launched(p.mode) && is_own) traffic_.check_updates(report);
+  if (p.fused_count != 0 && is_own) traffic_.audit_fused(spec_.l2.bytes, sink);
+  if (is_launched(p.mode) && is_own) traffic_.audit_updates(sink);
   if (p.groups == 0) return;
   if (p.client.l2_persist_bytes == 0) return;
-  traffic_.check_queues(report);
+  traffic_.audit_queues(sink);
   if (is_own) {
-    traffic_.check_reads({.l2_bytes = spec_.l2.bytes,
+    traffic_.audit_reads({.l2_bytes = spec_.l2.bytes,
                           .l2_partitions = spec_.l2.partitions,
                           .lds_bytes = spec_.gpu.lds_bytes,
                           .pins_weights = pins_weights()},
-                         report);
-    traffic_.check_writes(report);
+                         sink);
+    traffic_.audit_writes(sink);
   }
   if (!queues_fit()) return;
-  ++report.elements;
-  if (const uint64_t sectors = meter().evictions(0); sectors != 0)
-    report.wrong(
-        fmt::format("queues fit the L2's share of pinned lines, and {} of their sectors "
-                    "were written back to make room",
-                    sectors));
+  sink.set_where("queues that fit the L2's share of pinned lines");
+  sink.equal("sectors of queues that were written back to make room = 0", meter().evictions(0), 0);
 }
 
 std::string GraphJob::results_sha256() const {

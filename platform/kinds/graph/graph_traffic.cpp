@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/kinds/graph/graph_traffic.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include "platform/kinds/graph/graph_fused.h"
@@ -36,9 +32,17 @@ uint64_t waves(const graph_group_t& group, const graph_stage_t& stage) {
   return (group.tiles + at_once - 1) / at_once;
 }
 
-bool is_within(uint64_t found, uint64_t least, uint64_t most) {
-  return static_cast<double>(found) <= (1 + kTolerance) * static_cast<double>(most) + kArguments &&
-         static_cast<double>(found) >= (1 - kTolerance) * static_cast<double>(least);
+uint64_t least_of(uint64_t bytes) {
+  return static_cast<uint64_t>((1 - kTolerance) * static_cast<double>(bytes));
+}
+uint64_t most_of(uint64_t bytes) {
+  return static_cast<uint64_t>((1 + kTolerance) * static_cast<double>(bytes)) + kArguments;
+}
+
+void within(AuditSink& sink, const std::string& what, uint64_t found, uint64_t least,
+            uint64_t most) {
+  sink.at_most("least by the plan <= " + what, least, found);
+  sink.at_most(what + " <= most by the plan", found, most);
 }
 
 }  // namespace
@@ -68,47 +72,37 @@ void GraphTraffic::note(uint32_t op, bool has_ended, const std::function<Bytes()
   }
 }
 
-void GraphTraffic::check_fused(uint64_t l2_bytes, CheckReport& report) const {
+void GraphTraffic::audit_fused(uint64_t l2_bytes, AuditSink& sink) const {
   for (size_t i = 0; i < plan_.fused.size(); ++i) {
     const graph_fused_t& fused = plan_.fused[i];
     const uint64_t reads = fused_reads(fused), writes = fused_writes(fused);
     // Nobody has touched what the first operator reads.
     const uint64_t least = fused.first_op == 0 ? reads : reads - std::min(reads, l2_bytes);
     const Bytes &begin = fused_[i].bytes[0], &end = fused_[i].bytes[1];
-    const std::string& name = plan_.outputs[fused.first_op];
-    report.elements += 2;
-    if (reads + writes != plan_.fused_bytes[i])
-      report.wrong(fmt::format("the fused kernel of {} moves {} bytes of DRAM, {} by its plan",
-                               name, reads + writes, plan_.fused_bytes[i]));
+    sink.set_where("the fused kernel of " + plan_.outputs[fused.first_op]);
+    sink.equal("DRAM bytes of a fused kernel, by its arguments = by its plan", reads + writes,
+               plan_.fused_bytes[i]);
     // A product of the library may leave partial sums, too.
     const ops_gemm_choice_t& choice = fused.op.choice;
     const uint64_t most = writes + choice.partial_bytes + choice.flag_bytes;
-    if (!is_within(end.left - begin.left, writes, most))
-      report.wrong(fmt::format("the fused kernel of {} has left {} bytes for DRAM, {} by its plan",
-                               name, end.left - begin.left, writes));
+    within(sink, "bytes that a fused kernel has left for DRAM", end.left - begin.left,
+           least_of(writes), most_of(most));
     if (fused_weights(fused) > l2_bytes / 2) continue;  // They come again with each wave of tiles.
-    ++report.elements;
-    const uint64_t most_reads = fused_most_reads(fused);
-    if (!is_within(end.read - begin.read, least, most_reads))
-      report.wrong(
-          fmt::format("the fused kernel of {} has read {} bytes of DRAM, {} to {} by its plan",
-                      name, end.read - begin.read, least, most_reads));
+    within(sink, "DRAM bytes that a fused kernel has read", end.read - begin.read, least_of(least),
+           most_of(fused_most_reads(fused)));
   }
 }
 
-void GraphTraffic::check_updates(CheckReport& report) const {
+void GraphTraffic::audit_updates(AuditSink& sink) const {
   for (size_t i = 0; i < plan_.with_master.size(); ++i) {
     const size_t op = plan_.with_master[i];
     const uint64_t elements = plan_.operators[op].columns;
     const Bytes &begin = updates_[i].bytes[0], &end = updates_[i].bytes[1];
-    report.elements += 2;
-    if (!is_within(end.read - begin.read, 4 * elements, 6 * elements))
-      report.wrong(
-          fmt::format("the update of {} has read {} bytes of DRAM, {} to {} by its masters",
-                      plan_.outputs[op], end.read - begin.read, 4 * elements, 6 * elements));
-    if (!is_within(end.left - begin.left, 6 * elements, 6 * elements))
-      report.wrong(fmt::format("the update of {} has left {} bytes for DRAM, {} by its masters",
-                               plan_.outputs[op], end.left - begin.left, 6 * elements));
+    sink.set_where("the update of " + plan_.outputs[op]);
+    within(sink, "DRAM bytes that an update of masters has read", end.read - begin.read,
+           least_of(4 * elements), most_of(6 * elements));
+    within(sink, "bytes that an update of masters has left for DRAM", end.left - begin.left,
+           least_of(6 * elements), most_of(6 * elements));
   }
 }
 
@@ -128,7 +122,7 @@ uint64_t GraphTraffic::readers_of(const GraphQueue& queue) const {
   return readers;
 }
 
-void GraphTraffic::check_queues(CheckReport& report) const {
+void GraphTraffic::audit_queues(AuditSink& sink) const {
   std::vector<size_t> next(plan_.groups.size());
   for (const GraphQueue& queue : plan_.queue) {
     const Passed& passed = passed_[queue.group];
@@ -138,13 +132,13 @@ void GraphTraffic::check_queues(CheckReport& report) const {
     const uint64_t read = passed.queues[1][at].read - passed.queues[0][at].read;
     const Range range = written_of(queue);
     const uint64_t readers = readers_of(queue);
-    ++report.elements;
-    if (written > range.most || written < range.least || written == 0 || read % written != 0 ||
-        read < written * readers)
-      report.wrong(
-          fmt::format("queue {}: {} bytes were stored to pinned lines and {} loaded from "
-                      "there by {} stages, of {}",
-                      queue.name, written, read, readers, range.most));
+    sink.set_where("queue " + queue.name);
+    within(sink, "bytes stored to pinned lines of a queue", written,
+           std::max<uint64_t>(1, range.least), range.most);
+    sink.at_most("bytes stored to pinned lines of a queue, for each stage that reads <= loaded",
+                 written * readers, read);
+    sink.equal("bytes loaded from pinned lines of a queue are whole payloads",
+               written == 0 ? read : read % written, 0);
   }
 }
 
@@ -188,7 +182,7 @@ bool GraphTraffic::tiles_stay(size_t group, const stage_arguments_t& stage,
   return apart * passing + pinned <= caches.l2_bytes;
 }
 
-void GraphTraffic::check_reads(const Caches& caches, CheckReport& report) const {
+void GraphTraffic::audit_reads(const Caches& caches, AuditSink& sink) const {
   for (size_t i = 0; i < plan_.groups.size(); ++i) {
     const graph_group_t& group = plan_.groups[i];
     if (!queues_stayed(i)) continue;
@@ -197,10 +191,9 @@ void GraphTraffic::check_reads(const Caches& caches, CheckReport& report) const 
     range.most +=
         kSectorBytes * (passed_[i].bytes[1].fetched_past - passed_[i].bytes[0].fetched_past);
     const uint64_t found = passed_[i].bytes[1].read - passed_[i].bytes[0].read;
-    ++report.elements;
-    if (!is_within(found, range.least, range.most))
-      report.wrong(fmt::format("the pipeline of {} has read {} bytes of DRAM, {} to {} by its plan",
-                               plan_.outputs[group.first_op], found, range.least, range.most));
+    sink.set_where("the pipeline of " + plan_.outputs[group.first_op]);
+    within(sink, "DRAM bytes that a pipeline has read", found, least_of(range.least),
+           most_of(range.most));
   }
 }
 
@@ -216,15 +209,15 @@ uint64_t GraphTraffic::writes_of(size_t group) const {
   return bytes;
 }
 
-void GraphTraffic::check_writes(CheckReport& report) const {
+void GraphTraffic::audit_writes(AuditSink& sink) const {
   for (size_t i = 0; i < plan_.groups.size(); ++i) {
     if (!queues_stayed(i)) continue;
-    const double expected = static_cast<double>(writes_of(i));
+    const uint64_t expected = writes_of(i);
+    const uint64_t least = least_of(expected);
     const uint64_t found = passed_[i].bytes[1].left - passed_[i].bytes[0].left;
-    ++report.elements;
-    if (std::abs(static_cast<double>(found) - expected) > kTolerance * expected + kArguments)
-      report.wrong(fmt::format("the pipeline of {} has left {} bytes for DRAM, {} by its plan",
-                               plan_.outputs[plan_.groups[i].first_op], found, writes_of(i)));
+    sink.set_where("the pipeline of " + plan_.outputs[plan_.groups[i].first_op]);
+    within(sink, "bytes that a pipeline has left for DRAM", found,
+           least - std::min(least, kArguments), most_of(expected));
   }
 }
 

@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "platform/check/check.h"
+#include "models/common/component.h"
 #include "platform/jobs/queue_owner.h"
 #include "platform/kinds/graph/graph_plan.h"
 
@@ -37,7 +37,7 @@ class GraphTraffic {
             const OfQueue& traffic);
 
   // Each payload is stored once, and loaded whole by every reading stage, by some more than once.
-  void check_queues(CheckReport& report) const;
+  void audit_queues(AuditSink& sink) const;
   // DRAM bytes that a pipeline reads: what its stages take from memory, each once. An operand of several stages or
   // parts comes at least once, one that an operator before has touched may be in the L2. Weights that stay neither in
   // units nor pinned may come again with each wave of tiles, a sector that finds no way with each reader, and tiles with
@@ -49,15 +49,15 @@ class GraphTraffic {
     uint32_t lds_bytes;
     std::vector<bool> pins_weights;  // By group.
   };
-  void check_reads(const Caches& caches, CheckReport& report) const;
+  void audit_reads(const Caches& caches, AuditSink& sink) const;
   // And that it writes: results that leave, each once. What is still dirty in the L2 counts. Likewise.
-  void check_writes(CheckReport& report) const;
+  void audit_writes(AuditSink& sink) const;
   // What a fused kernel reads and writes, likewise: operands from outside, each once, but what an operator before has
   // left in the L2, and rows of tiles that work-groups share (fused_most_reads()); results that leave.
-  void check_fused(uint64_t l2_bytes, CheckReport& report) const;
+  void audit_fused(uint64_t l2_bytes, AuditSink& sink) const;
   // Updates of masters: 4 bytes of DRAM an element are read, for nobody has touched masters before, and at most 2 for the
   // gradient; 4 and 2 are left, of master and weight.
-  void check_updates(CheckReport& report) const;
+  void audit_updates(AuditSink& sink) const;
 
  private:
   // At its begin and end.
