@@ -292,6 +292,7 @@ void GpuFrontEnd::begin(const Dispatch& dispatch) {
   if (stage_running_++ == 0) stage_begin_ = now;
   Active& active = active_[contexts_[dispatch.slot].account];
   active.first_dispatch = std::min(active.first_dispatch, now);
+  ++active.running;
   note_pair(dispatch.cu, dispatch.slot, 1);
   const DispatchContext& context = contexts_[dispatch.slot];
   WorkGroupExecutor& unit = *units_.at(dispatch.cu);
@@ -341,7 +342,9 @@ void GpuFrontEnd::left_unit() {
 void GpuFrontEnd::done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multiply_adds) {
   ++retired_;
   kernels_[slot].multiply_adds += multiply_adds;
-  active_[contexts_[slot].account].last_end = services_.queue->now();
+  Active& active = active_[contexts_[slot].account];
+  active.last_end = services_.queue->now();
+  --active.running;
   note_pair(cu, slot, -1);
   reports_.push_back({cu, slot, false, wg_id});
   left_unit();
@@ -538,6 +541,9 @@ void GpuFrontEnd::report(StatisticSink& sink) const {
              "First work-group of these kernels began.");
     sink.add("front_end.last_end." + name, active_[account].last_end, "fs",
              "Last work-group of these kernels ended.");
+    if (active_[account].running != 0)
+      sink.add("front_end.running." + name, active_[account].running, "count",
+               "Work-groups of these kernels that have begun and not ended.");
   }
   if (pairs_.time != 0) {
     sink.add("front_end.pipeline_time", pairs_.time, "fs",

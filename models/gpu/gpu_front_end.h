@@ -201,6 +201,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
   struct Active {
     Time first_dispatch = kNever;
     Time last_end = 0;
+    uint64_t running = 0;  // Work-groups.
   };
   std::array<Active, STRETTO_ACCOUNTS> active_{};  // By the account of the kernel.
 

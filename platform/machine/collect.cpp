@@ -90,39 +90,59 @@ Time sum_of(const std::vector<TimeSpan>& spans) {
   return sum;
 }
 
+// What is seen of a phase: kNever and 0 for what did not come.
+struct Seen {
+  Time begin = kNever, end = 0;
+  bool runs = false;  // A work-group of its accounts.
+
+  Seen(const Lookup& find, const StatisticSink& names, const PhaseRule& rule) {
+    for (const Moment& moment : rule.begin) {
+      const std::string& account = names.account(moment.account);
+      begin = std::min(begin, find.earliest(statistic_of(moment.event) + account));
+      runs = runs || find.sum("compute.front_end.running." + account) != 0;
+    }
+    for (const Moment& moment : rule.end)
+      end = std::max(end, find.highest(statistic_of(moment.event) + names.account(moment.account)));
+  }
+};
+
 // The phases that the job defines, over all GPUs, before them `setup`: what comes before the first
 // phase that does not prepare (if one has come), without those that do; behind them `write_back`:
 // what lies in none, between the end of the last kernel of an account and its last DRAM access. Of a
-// run that was cut short, what has not ended (as far as can be seen) has no time.
+// run that was cut short, a phase has ended if none of its work-groups runs and another phase has
+// begun since; one that has begun and not ended lasts to the cut.
 void collect_phases(const Lookup& find, const StatisticSink& names,
                     const std::vector<Account>& accounts, const std::vector<PhaseRule>& phases,
                     Results& results) {
   const bool cut = results.status != RunStatus::complete;
+  std::vector<Seen> seen;
+  for (const PhaseRule& rule : phases) seen.emplace_back(find, names, rule);
   std::vector<TimeSpan> spans, preparations;
   Time work_begins = kNever;
-  for (const PhaseRule& rule : phases) {
-    Time begin = kNever, end = 0;
-    for (const Moment& moment : rule.begin)
-      begin = std::min(begin,
-                       find.earliest(statistic_of(moment.event) + names.account(moment.account)));
-    for (const Moment& moment : rule.end)
-      end = std::max(end, find.highest(statistic_of(moment.event) + names.account(moment.account)));
+  for (size_t i = 0; i < phases.size(); ++i) {
+    const PhaseRule& rule = phases[i];
+    const Seen& one = seen[i];
     PhaseTime phase{rule.name, {}, 0};
-    if (begin < end) {
-      phase.spans.emplace_back(begin, end);
-      spans.emplace_back(begin, end);
-      if (rule.prepares) preparations.emplace_back(begin, end);
-    } else {
-      phase.known = !cut;
+    phase.known = !cut || (!one.runs && one.end != 0 &&
+                           std::any_of(seen.begin(), seen.end(), [&](const Seen& other) {
+                             return other.begin != kNever && other.begin >= one.end;
+                           }));
+    const Time end = phase.known ? one.end : results.total;
+    if (one.begin < end) {
+      phase.spans.emplace_back(one.begin, end);
+      spans.emplace_back(one.begin, end);
+      if (rule.prepares) preparations.emplace_back(one.begin, end);
     }
-    if (!rule.prepares && (begin < end || cut)) work_begins = std::min(work_begins, begin);
+    if (!rule.prepares && !phase.spans.empty()) work_begins = std::min(work_begins, one.begin);
     phase.time = sum_of(phase.spans);
     results.phases.push_back(phase);
   }
-  if (work_begins != kNever) {
-    const std::vector<TimeSpan> setup = outside_of(preparations, work_begins);
-    results.phases.insert(results.phases.begin(), {"setup", setup, sum_of(setup)});
-    spans.emplace_back(0, work_begins);
+  if (work_begins != kNever || (cut && !phases.empty())) {
+    const bool known = work_begins != kNever;
+    const Time end = known ? work_begins : results.total;
+    const std::vector<TimeSpan> setup = outside_of(preparations, end);
+    results.phases.insert(results.phases.begin(), {"setup", setup, sum_of(setup), known});
+    spans.emplace_back(0, end);
   }
   const Time outside = sum_of(outside_of(spans, results.total));
   for (const Account& account : accounts) {
@@ -241,6 +261,9 @@ void collect_machine(const MachineParts& parts, const std::vector<Account>& acco
   if (results.status == RunStatus::complete) {
     for (const AuditResult& one : audit.all()) results.audit.push_back(normalised(one));
   }
+  // Partitions end at the end of their window, behind the clock of the simulation.
+  if (results.status != RunStatus::complete)
+    results.total = std::max(results.total, results.horizon);
   if (has_jobs) collect_phases(find, statistics, accounts, phases, results);
   for (const Router* router : routers) results.link_bytes += router->bytes_sent();
   for (const Nic* nic : parts.nics) results.link_bytes += nic->network().counters().bytes_sent;

@@ -203,6 +203,10 @@ std::string to_json(const Results& results) {
   json::object time;
   for (const auto& [name, value] : results.times()) time[name] = value / kNanosecond;
   root["time_ns"] = std::move(time);
+  json::object under_way;
+  for (const PhaseTime& phase : results.phases)
+    if (phase.is_under_way()) under_way[phase.name] = phase.spans.front().first / kNanosecond;
+  if (!under_way.empty()) root["under_way_since_ns"] = std::move(under_way);
   root["horizon_ns"] = results.horizon / kNanosecond;
   root["dram_bytes"] = object_of(results.dram_bytes);
   root["link_bytes"] = results.link_bytes;
@@ -293,15 +297,17 @@ std::string summary(const Results& results) {
       << results.data << ": " << to_string(results.status);
   if (!results.message.empty()) out << ": " << results.message;
   out << (results.status == RunStatus::complete ? "\n  time ms   " : "\n  time ms so far");
-  std::string without, unknown;
+  std::string without, under_way;
   for (const auto& [name, value] : results.times()) {
     if (value != 0) out << "  " << name << " " << milliseconds(value);
   }
   for (const PhaseTime& phase : results.phases) {
-    if (!phase.known) unknown += (unknown.empty() ? "" : ", ") + phase.name;
+    if (phase.is_under_way())
+      under_way += (under_way.empty() ? "" : ", ") + phase.name + " since " +
+                   milliseconds(phase.spans.front().first);
     if (phase.known && phase.time == 0) without += (without.empty() ? "" : ", ") + phase.name;
   }
-  if (!unknown.empty()) out << "\n  not ended   " << unknown << ": the time is not known";
+  if (!under_way.empty()) out << "\n  under way   " << under_way;
   if (!without.empty())
     out << "\n  none        " << without
         << ": nothing ran under this name; what a kernel does on the way is part of its own phase";

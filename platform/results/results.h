@@ -29,7 +29,10 @@ struct PhaseTime {
   std::string name;
   std::vector<TimeSpan> spans;  // In rising order, apart from each other.
   Time time = 0;                // Their sum.
-  bool known = true;  // False: the run was cut short before its end; results do not have its time.
+  // False: the run was cut short before its end. If it has begun, it lasts to the cut; results say
+  // since when, not how long.
+  bool known = true;
+  bool is_under_way() const { return !known && !spans.empty(); }
 };
 
 // One of several jobs.

@@ -66,6 +66,50 @@ TEST_CASE("a kernel that polls for ever is a deadlock") {
                     {"15 work-groups dispatched, 0 ended", "more like these"});
 }
 
+// Of fills, GEMM, reduce-scatter and all-gather the fills have ended and the GEMM has begun.
+TEST_CASE("of a run that is cut short, what has ended has a time, what has begun a begin") {
+  const Scratch scratch;
+  const std::string elf = scratch.path + "/polling.elf", out = scratch.path + "/r";
+  build("bash " STRETTO_BUILD_DIR "/stretto-kernel -e gemm_128x128 -o " + elf + " " + kPrograms +
+        "polling_kernel.c");
+  const Finished finished =
+      run_stretto("run t3/small --set gpus=2 --set software.gemm=" + elf +
+                      " --set sim.progress_limit_us=300 --impl all=model --out " + out,
+                  "timeout 100");
+  INFO(finished.output);
+  CHECK(finished.status == 1);
+  const auto root = stats(out);
+  const auto& time = root.at("time_ns").as_object();
+  const auto& under_way = root.at("under_way_since_ns").as_object();
+  const auto ns = [](const boost::json::value& value) { return value.to_number<double>(); };
+  CHECK(under_way.size() == 1);
+  CHECK(!time.contains("gemm"));
+  CHECK(ns(time.at("init")) > 0);
+  // Setup has a gap where init is; then the GEMM lasts to the end.
+  CHECK(ns(under_way.at("gemm")) >= ns(time.at("setup")));
+  CHECK(ns(under_way.at("gemm")) <= ns(time.at("setup")) + ns(time.at("init")) + 2);
+  CHECK(ns(time.at("no_phase")) == 0);
+  CHECK(finished.says("under way   gemm since "));
+  for (const char* const name : {"rs", "ag"}) CHECK(!time.contains(name));
+  CHECK(!finished.says("not ended"));
+}
+
+// However far it comes in a second: the fills of this machine take longer.
+TEST_CASE("of a run that is cut short in its fills, neither they nor setup have ended") {
+  const Scratch scratch;
+  const Finished finished =
+      run_stretto("run t3/tnlg-fc2-tp8 --mode t3-mca --impl all=model --time-limit 1 --out " +
+                  scratch.path + "/r");
+  INFO(finished.output);
+  CHECK(finished.status == 124);
+  const auto root = stats(scratch.path + "/r");
+  for (const char* const name : {"setup", "init", "gemm", "rs", "ag"})
+    CHECK(!root.at("time_ns").as_object().contains(name));
+  CHECK(root.at("time_ns").at("no_phase").to_number<uint64_t>() == 0);
+  CHECK(root.at("under_way_since_ns").at("setup").to_number<uint64_t>() == 0);
+  CHECK(!root.at("under_way_since_ns").as_object().contains("gemm"));
+}
+
 TEST_CASE("a host program that asks for ever is a deadlock") {
   const Scratch scratch;
   const std::string object = scratch.path + "/polling.so";
