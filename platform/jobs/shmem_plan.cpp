@@ -217,12 +217,15 @@ stretto_shmem_counts_t ShmemPlan::counts(MemoryImage& memory) const {
 void ShmemPlan::audit(MemoryImage& memory, uint64_t begun, uint64_t different,
                       AuditSink& sink) const {
   const stretto_shmem_counts_t sum = counts(memory);
-  uint64_t written = 0;
-  for (uint32_t queue = 0; queue < list.symmetric.queue_count; ++queue)
-    written += in_memory<uint64_t>(memory, list.symmetric.queues +
-                                               uint64_t{queue} * STRETTO_SHMEM_QUEUE_BYTES +
-                                               STRETTO_SHMEM_WRITTEN);
-  sink.equal("entries that work-groups wrote = taken by the network service", written, sum.taken);
+  uint64_t written = 0, left = 0;
+  for (uint32_t queue = 0; queue < list.symmetric.queue_count; ++queue) {
+    const uint64_t base = list.symmetric.queues + uint64_t{queue} * STRETTO_SHMEM_QUEUE_BYTES;
+    written += in_memory<uint64_t>(memory, base + STRETTO_SHMEM_WRITTEN);
+    left += in_memory<uint64_t>(memory, base + STRETTO_SHMEM_TAKEN) != 0 ? 1 : 0;
+  }
+  sink.equal("contexts that work-groups left without shmem_wg_ctx_destroy = 0", left, 0);
+  if (left == 0)  // Which notes what was written.
+    sink.equal("entries that work-groups wrote = taken by the network service", written, sum.taken);
   sink.equal("entries taken = ended by the network service", sum.taken, sum.ended);
   sink.equal("operations posted by the network service = completed", sum.posted, sum.completed);
   sink.equal("operations posted by the network service = begun by the NIC", sum.posted, begun);

@@ -311,6 +311,27 @@ static void take_quiet(net_thread_t* thread, uint32_t number) {
   end_entry(thread, number, failed);
 }
 
+// Of an entry that no NIC has seen. Addresses are as the work-group gave them.
+static void report_refusal(uint32_t number, uint64_t entry, uint32_t operation, uint32_t flags,
+                           uint32_t pe, const char* why) {
+  const uint64_t destination = mmio_read64(entry + offsetof(stretto_shmem_entry_t, destination));
+  const uint64_t source = mmio_read64(entry + offsetof(stretto_shmem_entry_t, source));
+  const bool is_atomic =
+      operation == STRETTO_SHMEM_FETCH_ADD || operation == STRETTO_SHMEM_COMPARE_SWAP;
+  const bool is_get = operation == STRETTO_SHMEM_GET;
+  net.owner->failed(&(queue_service_failure_t){
+      .work_group = number,
+      .operation = operation,
+      .pe = pe,
+      .bytes = is_atomic ? 8 : mmio_read64(entry + offsetof(stretto_shmem_entry_t, bytes)),
+      .remote = is_get ? source : destination,
+      .local = is_atomic ? mmio_read64(entry + offsetof(stretto_shmem_entry_t, operand))
+               : is_get  ? destination
+                         : source,
+      .is_value = is_atomic || (flags & STRETTO_SHMEM_INLINE) != 0,
+      .why = why});
+}
+
 // The next entry of a queue, which is ready. False: there is no room in the ring of its PE.
 static bool take_entry(net_thread_t* thread, uint32_t number, uint64_t state) {
   net_queue_t* queue = &net.queue[number];
@@ -329,11 +350,8 @@ static bool take_entry(net_thread_t* thread, uint32_t number, uint64_t state) {
   if (bad_pe || !make_work(thread, entry, operation, flags, pe, &work)) {
     const uint32_t status = bad_pe ? STRETTO_SHMEM_BAD_PE : STRETTO_SHMEM_BAD_OPERATION;
     if ((net.flags & STRETTO_SHMEM_RETURN_ERRORS) == 0)
-      net.owner->failed(
-          &(queue_service_failure_t){.work_group = number,
-                                     .operation = operation,
-                                     .pe = pe,
-                                     .why = bad_pe ? "no such PE" : "no such operation"});
+      report_refusal(number, entry, operation, flags, pe,
+                     bad_pe ? "no such PE" : "no such operation");
     advance(thread, number);
     end_entry(thread, number, status);
     return true;

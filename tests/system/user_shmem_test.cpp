@@ -213,6 +213,32 @@ TEST_CASE("an operation that must not be is told to its context, and no byte of 
   }
 }
 
+TEST_CASE("a message about a PE that is not there says what was asked for") {
+  const Program misuse("shmem_misuse.c");
+  for (const char* const mode : {"compnet", "dgpu"}) {
+    const Finished finished =
+        misuse.run("bad5", std::string("--set program.heap_bytes=4096 --mode ") + mode, 3);
+    INFO(finished.output);
+    CHECK(finished.status == 1);
+    CHECK(finished.says(": put of 64 bytes, PE 3 at 0x1"));
+    CHECK(finished.says(", here at 0x1"));
+    CHECK(finished.says(": no such PE"));
+  }
+}
+
+TEST_CASE("a context that is not destroyed is called that") {
+  const Program misuse("shmem_misuse.c");
+  for (const char* const mode : {"compnet", "dgpu"}) {
+    const Finished finished =
+        misuse.run("bad12", std::string("--set program.heap_bytes=4096 --mode ") + mode, 3);
+    INFO(finished.output);
+    CHECK(finished.status == 1);
+    CHECK(
+        finished.says("stretto: failed: law violated: contexts that work-groups left without "
+                      "shmem_wg_ctx_destroy = 0, at gpu0: 1 against 0\n"));
+  }
+}
+
 // OpenSHMEM 1.5: an operation on 0 elements succeeds and moves nothing.
 TEST_CASE("operations on no bytes succeed and send nothing but their signal", "[CN-API-01]") {
   const Program misuse("shmem_misuse.c");

@@ -211,7 +211,8 @@ void contexts(void) {
   __builtin_unreachable();
 }
 
-// PE 0 asks for one thing that must not be; more[0] is what it is told. The heap ends at signals.
+// PE 0 asks for one thing that must not be; more[0] is what it is told. The heap ends at signals. 12: it forgets to
+// destroy its context.
 void bad(void) {
   const shmem_five_arguments_t* g = ARGUMENTS;
   shmem_ctx_t ctx;
@@ -234,10 +235,11 @@ void bad(void) {
     case 9: shmem_ctx_putmem_wg(&ctx, (char*)words - (1 << 20), words, 64, 1); break;
     case 10: shmem_ctx_uint64_atomic_add_wg(&ctx, g->signals, 1, 1); break;
     case 11: shmem_ctx_uint64_p_wg(&ctx, last + 1, 1, 1); break;
+    case 12: shmem_ctx_quiet_wg(&ctx); break;
     default: break;
   }
-  shmem_wg_ctx_destroy(&ctx);
-  *(volatile uint64_t*)g->more = ctx.failed;
+  if (number != 12) shmem_wg_ctx_destroy(&ctx);
+  *(volatile uint64_t*)g->more = number == 12 ? 12 : ctx.failed;
   tile_end();
   __builtin_unreachable();
 }
