@@ -13,6 +13,7 @@
 #include "models/host/host_group.h"
 #include "platform/base/installation.h"
 #include "platform/config/peaks.h"
+#include "platform/jobs/code_owner.h"
 #include "platform/jobs/job.h"
 #include "platform/jobs/nic_watcher.h"
 #include "platform/jobs/queue_owner.h"
@@ -422,7 +423,13 @@ class System::State {
   // A fault of a kernel ends the run.
   [[noreturn]] void fail(unsigned gpu, const GpuFault& fault) const {
     const std::string symbol = kernel_at(gpu, fault.pc);
-    const std::string text = describe_fault(gpu, fault) + (symbol.empty() ? "" : ", in " + symbol);
+    std::string text = describe_fault(gpu, fault) + (symbol.empty() ? "" : ", in " + symbol);
+    for (const auto& job : jobs_) {
+      auto* const owner = dynamic_cast<CodeOwner*>(job.get());
+      const std::string whose =
+          owner == nullptr ? "" : owner->faulted(gpu, fault.pc & STRETTO_OFFSET_MASK);
+      if (!whose.empty()) text += ", a kernel of " + whose;
+    }
     // What the user asked for does not fit, see throw_status().
     if (fault.kind == FaultKind::kernel_too_large) throw UserError(text);
     throw CheckError(text);

@@ -118,6 +118,36 @@ TEST_CASE("a client that ends early, comes late, fails or crashes is no other's 
   }
 }
 
+// The kernel stores where no memory is; the first client has not returned then.
+TEST_CASE(
+    "a fault ends the run, and the message and the table name the client whose kernel it was") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "client.c");
+  const std::string source = programs.scratch.file("wild.c", R"(
+#include "sw/kernels/kernel.h"
+#include "tests/system/programs/vector_add_arguments.h"
+void scale(void) {
+  *(volatile uint64_t*)0x20000000000 = 1;
+  tile_end();
+  __builtin_unreachable();
+}
+STRETTO_KERNEL(scale, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096, .private_bytes = 256,
+               .wavefronts = 1, .kernarg_bytes = sizeof(scale_arguments_t));
+)");
+  const std::string wild = programs.scratch.path + "/wild.elf";
+  command_succeeds("bash " STRETTO_BUILD_DIR "/stretto-kernel -e scale -o " + wild + " " + source);
+  const Finished finished =
+      programs.run(program, programs.elf + " work | " + wild + " work | " + programs.elf + " early",
+                   "--set program.clients=3 --set program.server=no-scheduling");
+  INFO(finished.output);
+  CHECK(finished.status == 1);
+  CHECK(finished.says("unmapped_store at 0x20000000000"));
+  CHECK(finished.says(", a kernel of client 1 (" + program + ")"));
+  CHECK(!finished.says(" right\n"));
+  CHECK(programs.clients()[0].at("outcome") == "not returned");
+  CHECK(programs.clients()[1].at("outcome") == "its kernel faulted");
+}
+
 TEST_CASE("clients may be different programs, and one may ask for nothing") {
   const Programs programs;
   const std::string program = compile(programs.scratch, "vector_add.c"),

@@ -103,6 +103,7 @@ void ProgramJob::run(HostCore& core, Program& program, uint32_t number) {
   program.messages = layer.messages;
   program.message_bytes = layer.message_bytes;
   program.ended = core.now();
+  program.has_ended = true;
   if (server_ == nullptr && !program.failure.empty()) throw CheckError(program.failure);
   const uint64_t begin = request_.share.memory_begin;
   if (are_pes_) {
@@ -145,16 +146,34 @@ CheckReport ProgramJob::check() const {
   return report;
 }
 
+std::string ProgramJob::faulted(uint32_t gpu, uint64_t offset) {
+  for (size_t i = 0; i < programs_.size() && server_ != nullptr; ++i) {
+    if (!server_->is_of(i, gpu, offset)) continue;
+    programs_[i].has_faulted = true;
+    return fmt::format("client {} ({})", i, programs_[i].call.file);
+  }
+  return "";
+}
+
+std::string ProgramJob::outcome_of(const Program& program) {
+  if (!program.failure.empty()) return "wrong: " + program.failure;
+  if (program.has_faulted) return "its kernel faulted";
+  return program.returned ? "right" : "not returned";
+}
+
 std::string ProgramJob::table() const {
   if (server_ == nullptr) return "";
   std::string text = fmt::format("  {:<8} {:<12} {:>10} {:>10} {:>12}  {}\n", "client", "priority",
                                  "messages", "answered", "ended us", "outcome");
   for (size_t i = 0; i < programs_.size(); ++i) {
     const Program& one = programs_[i];
-    text += fmt::format("  {:<8} {:<12} {:>10} {:>10} {:>12.1f}  {}\n", i,
-                        one.is_high_priority ? "high" : "best effort", one.messages, one.answered,
-                        static_cast<double>(one.ended) / (1e3 * kNanosecond),
-                        one.failure.empty() ? "right" : one.failure);
+    const auto known = [&one](std::string value) { return one.has_ended ? value : "-"; };
+    text += fmt::format(
+        "  {:<8} {:<12} {:>10} {:>10} {:>12}  {}\n", i,
+        one.is_high_priority ? "high" : "best effort", known(std::to_string(one.messages)),
+        known(std::to_string(one.answered)),
+        known(fmt::format("{:.1f}", static_cast<double>(one.ended) / (1e3 * kNanosecond))),
+        outcome_of(one));
   }
   return text;
 }
@@ -195,6 +214,7 @@ boost::json::object ProgramJob::details() const {
     if (server_ == nullptr) return object;
     object["priority"] = program.is_high_priority ? "high" : "best effort";
     object["failure"] = program.failure;
+    object["outcome"] = outcome_of(program);
     object["calls_answered_by_client"] = program.answered;
     object["messages"] = program.messages;
     object["ended_ns"] = program.ended / kNanosecond;

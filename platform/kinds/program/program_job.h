@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/jobs/code_owner.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/servers_job.h"
 #include "platform/kinds/program/program_kind.h"
@@ -17,7 +18,7 @@
 
 namespace stretto {
 
-class ProgramJob final : public ServersJob {
+class ProgramJob final : public ServersJob, public CodeOwner {
  public:
   // Throws UserError if a file cannot be loaded.
   ProgramJob(const ProgramKind& kind, const JobRequest& request, Memories memories);
@@ -32,6 +33,7 @@ class ProgramJob final : public ServersJob {
   std::vector<std::string> waiting_on() const override;
   std::string table() const override;
   boost::json::object details() const override;
+  std::string faulted(uint32_t gpu, uint64_t offset) override;
 
  private:
   struct Program {
@@ -41,13 +43,17 @@ class ProgramJob final : public ServersJob {
     const HostRuntime* runtime = nullptr;  // While it runs.
     bool returned = false;
     int status = 0;
-    std::string failure;  // Why it failed; empty: it did not.
+    std::string failure;       // Why it failed; empty: it did not.
+    bool has_faulted = false;  // A kernel of it.
+    bool has_ended = false;  // With its last message answered. What follows is known from then on.
     Time ended = 0;
     uint64_t answered = 0;  // Calls of a client that needed no message, and messages.
     uint64_t messages = 0;
     uint64_t message_bytes = 0;
   };
 
+  // "right", "wrong: ...", "its kernel faulted" or "not returned".
+  static std::string outcome_of(const Program& program);
   uint64_t heap_of(uint32_t server) const override;
   stretto_runtime_options_t options_of(uint32_t number) const;
   void run(HostCore& core, Program& program, uint32_t number);
