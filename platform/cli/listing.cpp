@@ -60,24 +60,49 @@ void list_blocks() {
       "compared each cycle)\n");
 }
 
-void print_parameters(const ParameterSet& set) {
+std::vector<std::string> parameter_names(const std::string&) {
+  std::vector<std::string> names;
+  const Machine machine;
+  for (const Parameter& one : machine.parameters().all()) names.push_back(one.path);
+  for (const std::string& key : keys_of_kinds()) names.push_back(key);
+  return names;
+}
+
+bool is_in(const std::string& path, const std::string& group) {
+  return group.empty() || path == group || path.starts_with(group + ".");
+}
+
+// Those of a group, "hbm" or "collective", or of all; how many.
+size_t print_parameters(const ParameterSet& set, const std::string& group) {
+  size_t count = 0;
   for (const Parameter& one : set.all()) {
+    if (!is_in(one.path, group)) continue;
+    ++count;
     fmt::print("{:<34} {:<8} default {:<12} {}{}\n{:<34} {}\n", one.path, one.type, one.fallback,
                one.range.empty() ? "" : "allowed ", one.range, "", one.sentence);
   }
+  return count;
 }
 
 // Of machines, then of each kind of workload.
-void list_parameters() {
-  const Machine machine;
-  print_parameters(machine.parameters());
+void list_group(const std::string& group) {
+  size_t count = print_parameters(Machine().parameters(), group);
   for (const auto& kind : workload_kinds()) {
     ParameterSet set;
     set.group(kind->info().name, *kind);
-    fmt::print("\n");
-    print_parameters(set);
+    if (group.empty()) fmt::print("\n");
+    count += print_parameters(set, group);
   }
+  if (count != 0) return;
+  std::set<std::string> groups;
+  for (const std::string& path : parameter_names(""))
+    if (const size_t dot = path.find('.'); dot != std::string::npos)
+      groups.insert(path.substr(0, dot));
+  throw UserError(
+      fmt::format("list parameters {}: no such group; must be {}", group,
+                  fmt::join(std::vector<std::string>(groups.begin(), groups.end()), ", ")));
 }
+void list_parameters() { list_group(""); }
 
 void list_reproductions() {
   for (const Reproduction& one : reproductions()) fmt::print("{:<14} {}\n", one.name, one.sentence);
@@ -111,14 +136,6 @@ std::vector<std::string> mode_names(const std::string& workload) {
 }
 
 std::vector<std::string> listed_blocks(const std::string&) { return block_names(); }
-
-std::vector<std::string> parameter_names(const std::string&) {
-  std::vector<std::string> names;
-  const Machine machine;
-  for (const Parameter& one : machine.parameters().all()) names.push_back(one.path);
-  for (const std::string& key : keys_of_kinds()) names.push_back(key);
-  return names;
-}
 
 // That a parameter may have, if they are few.
 std::vector<std::string> value_names(const std::string& path) {
@@ -175,8 +192,14 @@ int list(const std::string& topic, const std::string& of, bool names) {
     print_names(value_names(of));
     return 0;
   }
+  if (!of.empty() && !names && topic == "parameters") {
+    list_group(of);
+    return 0;
+  }
   if (!of.empty() && topic != "modes")
-    throw UserError(fmt::format("list {} {}: only modes are those of a workload", topic, of));
+    throw UserError(fmt::format(
+        "list {} {}: only modes are those of a workload, and parameters those of a group", topic,
+        of));
   // What only scripts ask for.
   if (names && (topic == "commands" || topic == "topics")) {
     print_names(topic == "commands" ? command_names() : list_topics());

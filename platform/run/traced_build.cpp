@@ -18,8 +18,12 @@ std::string traced_build() {
   namespace fs = std::filesystem;
   const fs::path self = fs::read_symlink("/proc/self/exe");
   const fs::path traced = self.parent_path() / "stretto_traced";
+  const bool is_build = fs::exists(self.parent_path() / "CMakeCache.txt");
   const std::string cure =
-      "build it with: ninja -C " + fs::proximate(self.parent_path()).string() + " stretto_traced";
+      is_build ? "build it with: ninja -C " + fs::proximate(self.parent_path()).string() +
+                     " stretto_traced"
+               : "it is not installed: in the folder of Stretto's sources, ninja -C build "
+                 "stretto_traced, then build/stretto run ... --waves";
   std::error_code missing;
   const fs::file_time_type built = fs::last_write_time(traced, missing);
   if (missing)

@@ -179,6 +179,17 @@ TEST_CASE("the summary is printed also when results cannot be written") {
   CHECK(mute.status == 2);
 }
 
+TEST_CASE(
+    "parameters can be listed by group, and a group that is none is refused with those that are") {
+  const Finished hbm = run_stretto("list parameters hbm");
+  CHECK(hbm.status == 0);
+  CHECK(hbm.says("hbm.channels"));
+  CHECK_FALSE(hbm.says("\ngpu."));
+  CHECK(run_stretto("list parameters collective").says("collective.min_bytes"));
+  bad("list parameters hbm2", {"hbm2: no such group", "gpu, ", "hbm, ", "collective, "});
+  bad("list machines hbm", {"list machines hbm"});
+}
+
 TEST_CASE("a directory, a pipe and an empty file are refused where a file is wanted") {
   const Scratch scratch;
   const std::string pipe = scratch.path + "/pipe.yaml";

@@ -30,6 +30,9 @@ if grep -rlI "$build" "$prefix" --include='*.cmake' --include=stretto-kernel; th
 "$prefix/bin/stretto" run nerf:rows=130 --impl all=model --out nerf >log || fail "$(tail -n 3 log)"
 if ls "$prefix"/lib/stretto/sw/kernels/{gemm_skip_step,collective_beyond}.elf 2>/dev/null; then fail "a wrong kernel"; fi
 
+if "$prefix/bin/stretto" run t3/small --mode t3 --waves mca --out waves 2>log; then fail "signals are not installed"; fi
+grep -q "it is not installed" log || fail "--waves: $(cat log)"
+
 cp "$root/sw/kernels/gemm.c" own.c
 "$prefix/bin/stretto-kernel" -o own.elf -e gemm_128x128 own.c || fail "a kernel does not build"
 "$prefix/bin/stretto" run t3/small --mode gemm --impl all=model --set software.gemm=./own.elf --out own >log ||
