@@ -29,7 +29,7 @@ bool MemoryImage::is_generated(uint64_t address, uint64_t count) const {
 }
 
 uint8_t* MemoryImage::make_room(Page& page) {
-  const uint64_t used = resident_++ * kPageBytes % kBlockBytes;
+  const uint64_t used = resident_ * kPageBytes % kBlockBytes;
   if (used == 0) {
     void* const block = mmap(nullptr, kBlockBytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -37,6 +37,7 @@ uint8_t* MemoryImage::make_room(Page& page) {
     blocks_.emplace_back(static_cast<uint8_t*>(block));
     madvise(block, kBlockBytes, MADV_HUGEPAGE);  // Fewer page walks; refusal costs speed only.
   }
+  ++resident_;  // There may have been no block.
   return page.bytes = blocks_.back().get() + used;
 }
 
@@ -59,9 +60,9 @@ MemoryImage::Page& MemoryImage::page(uint64_t index) {
   if (pages_[upper] == nullptr) pages_[upper] = std::make_unique<Pages>();
   Page& result = (*pages_[upper])[index & (pages_.size() - 1)];
   if (!result.is_known) {
-    result.is_known = true;
     const uint64_t address = index << kPageBits;
     if (is_generated(address, kPageBytes)) generate(address, make_room(result), kPageBytes);
+    result.is_known = true;
   }
   return result;
 }
