@@ -105,19 +105,20 @@ TEST_CASE("a get of a work-group takes what its parts add up to, to the femtosec
   CHECK(detect > 100);
   CHECK(detect < 300);
   // Ways over PCIe, of 100 ns more: of the doorbell two, of a read four; the queue is in GPU
-  // memory.
-  const RunResult bus =
-      run_correctly(get + "--set one_sided.max_bytes=8 --set pcie.latency_ns=225");
+  // memory. Of the get of least latency, of so many that none of what comes at other moments is in
+  // its way: polls of harts, and the NIC's reads of other entries.
+  const std::string many = get + "--set one_sided.max_bytes=8 --set one_sided.rounds=64 ";
+  const RunResult usual = run_correctly(many),
+                  bus = run_correctly(many + "--set pcie.latency_ns=225");
   const auto added = [&](const char* part) {
     const auto of = [&](const RunResult& from) {
       return from.at("job.sizes").as_array()[0].at("parts_fs").at(part).to_number<double>() / 1e6;
     };
-    return of(bus) - of(run);
+    return of(bus) - of(usual);
   };
-  // Stores of an entry may meet a poll of a hart in their bank, which comes at another moment.
   CHECK(added("enqueue") == Approx(0).margin(10));
   CHECK(added("detect") == Approx(0).margin(100));
-  CHECK(added("service") == Approx(200).margin(2));  // Stamped in whole nanoseconds.
+  CHECK(added("service") == Approx(200).margin(20));
   CHECK(added("fetch") == Approx(400).margin(40));
   CHECK(added("remote") == Approx(400).margin(40));
 }
