@@ -87,7 +87,7 @@ stages x0 "nothing, a pipeline in a small L2 (control)" stages complete $few
 stages x "stages that swap two tiles" stages_swap_tiles "$race read by compute unit .* before the store of compute unit"
 stages x1 "stages that swap two tiles, unseen by the race law" stages_swap_tiles 'wrong data: .*element' --set l2.persist_percent=0
 stages y "a queue of five readers that waits for one" stages_reader_too_few "$race .* compute unit"
-sabotage z "queues that are within the pinned share and leave the L2" 1 'queues fit the L2.s share of pinned lines, and [0-9]* of their sectors were written back' --mode kitsune --impl all=model $few --firmware "$build/sw/firmware/main_one_way.elf"
+sabotage z "queues that are within the pinned share and leave the L2" 1 'sectors of queues that were written back to make room = 0, at queues that fit the L2.s share of pinned lines' --mode kitsune --impl all=model $few --firmware "$build/sw/firmware/main_one_way.elf"
 cat >"$scratch/sums.yaml" <<'END'
 name: sums
 tensors:
