@@ -83,6 +83,7 @@ class MemoryImage {
   // Where the byte lies at the host; null: it has no room.
   const uint8_t* peek(uint64_t address) const {
     const uint64_t index = address >> kPageBits;
+    if (index >> kHalfBits >= pages_.size()) return nullptr;
     const Pages* const pages = pages_[index >> kHalfBits].get();
     const uint8_t* const bytes = pages == nullptr ? nullptr : (*pages)[index % pages->size()].bytes;
     return bytes == nullptr ? nullptr : bytes + address % kPageBytes;

@@ -321,8 +321,10 @@ void GpuFrontEnd::note_pair(uint16_t cu, uint8_t slot, int change) {
   pairs_.most_units = std::max(pairs_.most_units, pairs_.units);
 }
 
-// A work-group has left its unit, done or drained; with the last of a stage the next one may begin.
-void GpuFrontEnd::left_unit() {
+// A work-group has left its unit, done, drained or suspended; with the last of a stage the next one may begin.
+void GpuFrontEnd::left_unit(uint16_t cu, uint8_t slot) {
+  note_pair(cu, slot, -1);
+  --active_[contexts_[slot].account].running;
   stage_open_ = false;
   if (--stage_running_ == 0) {
     ++stages_;
@@ -342,20 +344,16 @@ void GpuFrontEnd::left_unit() {
 void GpuFrontEnd::done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multiply_adds) {
   ++retired_;
   kernels_[slot].multiply_adds += multiply_adds;
-  Active& active = active_[contexts_[slot].account];
-  active.last_end = services_.queue->now();
-  --active.running;
-  note_pair(cu, slot, -1);
+  active_[contexts_[slot].account].last_end = services_.queue->now();
   reports_.push_back({cu, slot, false, wg_id});
-  left_unit();
+  left_unit(cu, slot);
 }
 
 void GpuFrontEnd::drained(uint16_t cu, uint8_t slot, uint32_t wg_id) {
   ++drained_;
   if (save_area_.has(slot)) returned_[slot].groups.try_emplace(wg_id);
-  note_pair(cu, slot, -1);
   reports_.push_back({cu, slot, true, wg_id});
-  left_unit();
+  left_unit(cu, slot);
 }
 
 void GpuFrontEnd::suspended(uint16_t cu, uint8_t slot, uint32_t wg_id, SavedGroup saved,
@@ -363,9 +361,8 @@ void GpuFrontEnd::suspended(uint16_t cu, uint8_t slot, uint32_t wg_id, SavedGrou
   ++suspended_;
   kernels_[slot].multiply_adds += multiply_adds;
   returned_[slot].groups.insert_or_assign(wg_id, std::move(saved));
-  note_pair(cu, slot, -1);
   reports_.push_back({cu, slot, true, wg_id});
-  left_unit();
+  left_unit(cu, slot);
 }
 
 uint64_t GpuFrontEnd::suspended_bytes() const {
@@ -568,6 +565,9 @@ void GpuFrontEnd::report(StatisticSink& sink) const {
 void GpuFrontEnd::audit(AuditSink& sink) const {
   sink.equal("work-groups dispatched = ended + preempted + suspended + running + held", dispatched_,
              retired_ + drained_ + suspended_ + stage_running_ + held_.size());
+  uint64_t running = 0;
+  for (const Active& active : active_) running += active.running;
+  sink.equal("work-groups running, of all accounts = running", running, stage_running_);
   sink.equal("work-groups that came back and that no launch went on with = 0", forgotten_, 0);
   sink.equal("kernels done while work-groups of them run = 0", early_ends_, 0);
   sink.equal("launches whose first end is not signalled once = 0", wrong_firsts_, 0);

@@ -134,7 +134,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
     return !reports_.empty() && (scheduler_.outputs().drained_ready || !reports_.front().drained);
   }
   void hand_back(unsigned slot);
-  void left_unit();
+  void left_unit(uint16_t cu, uint8_t slot);
   // A work-group of a pipeline has come to a unit, or has left it.
   void note_pair(uint16_t cu, uint8_t slot, int change);
   void describe_registers();
