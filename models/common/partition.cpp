@@ -308,6 +308,7 @@ void Conductor::step() {
   if (const Partition* const failed = first_failed();
       !over_ && failed != nullptr && failed->queue_.now() < earliest()) {
     error_ = failed->error_;
+    failed_at_ = failed->queue_.now();
     over_ = true;
   }
   if (over_) {
@@ -373,6 +374,8 @@ void Conductor::exchange() {
   }
 }
 
+Time Conductor::ended_at() const { return failed_at_ == kNever ? systemc_now() : failed_at_; }
+
 const Partition* Conductor::first_failed() const {
   const Partition* first = nullptr;
   for (const Partition* partition : partitions_) {
@@ -385,7 +388,10 @@ const Partition* Conductor::first_failed() const {
 bool Conductor::check_end() {
   if (const Partition* const first = first_failed();
       first != nullptr && first->queue_.now() < behind_) {
-    if (!error_) error_ = first->error_;
+    if (!error_) {
+      error_ = first->error_;
+      failed_at_ = first->queue_.now();
+    }
     return true;
   }
   take_finish();

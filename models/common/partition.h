@@ -202,6 +202,9 @@ class Conductor final : public sc_core::sc_module {
 
   Time lookahead() const { return lookahead_; }
   int status() const { return status_; }
+  // Of a run that a partition failed: the time of the event that did, whatever the window. Else where
+  // SystemC's time is.
+  Time ended_at() const;
   uint64_t windows() const { return windows_; }
   // Called after each window, between the partitions.
   void on_window(std::function<void()> call) { on_window_ = std::move(call); }
@@ -249,6 +252,7 @@ class Conductor final : public sc_core::sc_module {
   std::unique_ptr<WindowPool> pool_;
   sc_core::sc_event wake_;
   std::exception_ptr error_;
+  Time failed_at_ = kNever;  // If it is a partition's.
   bool over_ = false;
   bool stopped_ = false;
   bool finishing_ = false;

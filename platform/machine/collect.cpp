@@ -90,12 +90,13 @@ Time sum_of(const std::vector<TimeSpan>& spans) {
   return sum;
 }
 
-// What is seen of a phase: kNever and 0 for what did not come.
+// What is seen of a phase until `cut`: kNever and 0 for what did not come. Behind the cut partitions
+// have gone on, to the end of their windows.
 struct Seen {
   Time begin = kNever, end = 0;
   bool runs = false;  // A work-group of its accounts.
 
-  Seen(const Lookup& find, const StatisticSink& names, const PhaseRule& rule) {
+  Seen(const Lookup& find, const StatisticSink& names, const PhaseRule& rule, Time cut) {
     for (const Moment& moment : rule.begin) {
       const std::string& account = names.account(moment.account);
       begin = std::min(begin, find.earliest(statistic_of(moment.event) + account));
@@ -103,6 +104,8 @@ struct Seen {
     }
     for (const Moment& moment : rule.end)
       end = std::max(end, find.highest(statistic_of(moment.event) + names.account(moment.account)));
+    if (begin > cut) begin = kNever;
+    runs = runs || end > cut;
   }
 };
 
@@ -116,7 +119,8 @@ void collect_phases(const Lookup& find, const StatisticSink& names,
                     Results& results) {
   const bool cut = results.status != RunStatus::complete;
   std::vector<Seen> seen;
-  for (const PhaseRule& rule : phases) seen.emplace_back(find, names, rule);
+  for (const PhaseRule& rule : phases)
+    seen.emplace_back(find, names, rule, cut ? results.total : kNever);
   std::vector<TimeSpan> spans, preparations;
   Time work_begins = kNever;
   for (size_t i = 0; i < phases.size(); ++i) {
@@ -261,9 +265,6 @@ void collect_machine(const MachineParts& parts, const std::vector<Account>& acco
   if (results.status == RunStatus::complete) {
     for (const AuditResult& one : audit.all()) results.audit.push_back(normalised(one));
   }
-  // Partitions end at the end of their window, behind the clock of the simulation.
-  if (results.status != RunStatus::complete)
-    results.total = std::max(results.total, results.horizon);
   if (has_jobs) collect_phases(find, statistics, accounts, phases, results);
   for (const Router* router : routers) results.link_bytes += router->bytes_sent();
   for (const Nic* nic : parts.nics) results.link_bytes += nic->network().counters().bytes_sent;

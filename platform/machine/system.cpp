@@ -167,9 +167,8 @@ class System::State {
     results.firmware_sha256 = firmware_->sha256();
     Time ended = 0;
     for (const auto& job : jobs_) ended = std::max(ended, job->ended().value_or(0));
-    results.total = !jobs_.empty() && results.status == RunStatus::complete
-                        ? ended
-                        : sc_core::sc_time_stamp().value();
+    results.total =
+        !jobs_.empty() && results.status == RunStatus::complete ? ended : conductor_.ended_at();
     collect_jobs(results);
     std::vector<Node*> nodes;
     for (const auto& gpu : gpus_) nodes.push_back(gpu.get());

@@ -284,6 +284,22 @@ TEST_CASE("a fault of a kernel names address, wavefront and function") {
     CHECK(run.says(part));
 }
 
+TEST_CASE("a run that a kernel's fault ends has the same time and phases whatever the window") {
+  const Scratch scratch;
+  const auto outcome = [&](const std::string& window_ns) {
+    const Finished run = run_stretto(
+        "run t3/small --mode t3 --impl all=model --set software.gemm=gemm_wild_store --out " +
+        scratch.path + " --set sim.window_ns=" + window_ns);
+    INFO(run.output);
+    CHECK(run.status == 1);
+    const auto all = stats(scratch.path);
+    return std::pair(all.at("time_ns"), all.at("under_way_since_ns"));
+  };
+  const auto first = outcome("0");
+  CHECK(first.first.at("total").to_number<double>() > first.second.at("gemm").to_number<double>());
+  for (const char* const window_ns : {"1", "77", "333"}) CHECK(outcome(window_ns) == first);
+}
+
 TEST_CASE("a deadlock for wavefronts that store other rows names them", "[T3-TRK-13]") {
   const Scratch scratch;
   const std::string set = " --impl all=model --set software.gemm=gemm_other_rows --out ";
