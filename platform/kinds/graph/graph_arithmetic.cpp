@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/kinds/graph/graph_arithmetic.h"
 
-#include <Eigen/Core>
-
 #include <boost/json.hpp>
 
 #include <algorithm>
@@ -10,7 +8,6 @@
 #include <functional>
 #include <map>
 
-#include "platform/jobs/contents.h"
 #include "sw/kernels/ops/rows.h"
 
 namespace stretto {
@@ -613,64 +610,6 @@ bool work_out_moving(const std::string& kind, const json::object& op,
 
 }  // namespace
 
-double number_from_fp16(uint16_t bits) {
-  return static_cast<double>(static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(bits)));
-}
-
-uint16_t fp16_of_number(double value) { return Eigen::half(static_cast<float>(value)).x; }
-
-double half_ulp(double magnitude) {
-  int exponent = 0;
-  (void)std::frexp(magnitude, &exponent);
-  return std::ldexp(1.0, std::max(exponent - 12, -25));
-}
-
-double half_ulp_fp32(double magnitude) {
-  int exponent = 0;
-  (void)std::frexp(magnitude, &exponent);
-  return std::ldexp(1.0, std::max(exponent - 25, -150));
-}
-
-uint32_t graph_index(uint64_t seed, const GraphTensor& tensor, size_t index, uint64_t i) {
-  const uint64_t x = content_hash(content_hash(seed * 0x9e3779b97f4a7c15ull + index * 64) + i);
-  return static_cast<uint32_t>((x >> 32) % tensor.extent);
-}
-
-uint16_t graph_content(uint64_t seed, const GraphTensor& tensor, size_t index, uint32_t rank,
-                       uint64_t element) {
-  if (tensor.kind == "constant") return fp16_of_number(tensor.value);
-  if (tensor.kind == "words") {
-    const uint32_t bits =
-        Eigen::numext::bit_cast<uint32_t>(static_cast<float>(tensor.words[element / 2]));
-    return static_cast<uint16_t>(element % 2 == 0 ? bits : bits >> 16);
-  }
-  if (tensor.kind == "index") {
-    const uint32_t bits = graph_index(seed, tensor, index, element / 2);
-    return static_cast<uint16_t>(element % 2 == 0 ? bits : bits >> 16);
-  }
-  if (tensor.kind == "lists") return tensor.data[element];
-  if (tensor.kind == "master") {  // Training begins with the weight.
-    GraphTensor weight;
-    weight.kind = "weight";
-    weight.rows = tensor.rows;
-    const double number =
-        number_from_fp16(graph_content(seed, weight, tensor.master_of, rank, element / 2));
-    const uint32_t bits = Eigen::numext::bit_cast<uint32_t>(static_cast<float>(number));
-    return static_cast<uint16_t>(element % 2 == 0 ? bits : bits >> 16);
-  }
-  const bool input = tensor.kind == "input";
-  const uint64_t x = content_hash(
-      content_hash(seed * 0x9e3779b97f4a7c15ull + index * 64 + (input ? rank + 1 : 0)) + element);
-  const double unit = static_cast<double>(x >> 40) / (1 << 23) - 1;  // -1 .. 1
-  // Rows of ones where a row scales (one row): gamma; matrices so that products neither grow nor
-  // fade.
-  const double scale = input              ? 1
-                       : tensor.rows == 1 ? 0.25
-                                          : 1 / std::sqrt(static_cast<double>(tensor.rows) / 3);
-  const double middle = !input && tensor.rows == 1 ? 0.75 : 0;
-  return fp16_of_number(middle + unit * scale);
-}
-
 Numbers work_out(const json::object& op, const std::vector<const Numbers*>& inputs,
                  uint64_t columns, GraphKernels kernels, OperandErrors errors) {
   const std::string kind = op.at("kind").as_string().c_str();
@@ -706,10 +645,6 @@ Numbers update_master(const json::object& op, const Numbers& master, const Numbe
     out.error.push_back(error + half_ulp_fp32(std::abs(value) + error));
   }
   return out;
-}
-
-void round_to_fp16(std::vector<double>& values) {
-  for (double& value : values) value = rounded(value);
 }
 
 }  // namespace stretto

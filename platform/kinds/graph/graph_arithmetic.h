@@ -13,23 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "platform/kinds/graph/graph_plan.h"
+#include "platform/kinds/graph/graph_contents.h"
 
 namespace stretto {
-
-// FP16 bits <-> number, by Eigen.
-double number_from_fp16(uint16_t bits);
-uint16_t fp16_of_number(double value);
-// Half an ulp of FP16 at a number of this magnitude.
-double half_ulp(double magnitude);
-double half_ulp_fp32(double magnitude);
-
-// What input and weight tensors hold before the first iteration: small random numbers, inputs another for each rank;
-// indices the same for all.
-uint16_t graph_content(uint64_t seed, const GraphTensor& tensor, size_t index, uint32_t rank,
-                       uint64_t element);
-
-uint32_t graph_index(uint64_t seed, const GraphTensor& tensor, size_t index, uint64_t i);
 
 struct Numbers {
   std::vector<double> value;
@@ -58,8 +44,6 @@ Numbers update_master(const boost::json::object& op, const Numbers& master,
 inline bool has_master(const boost::json::object& op) {
   return op.at("kind").as_string() == "Update" && op.at("inputs").as_array().size() == 3;
 }
-
-void round_to_fp16(std::vector<double>& values);
 
 }  // namespace stretto
 

@@ -25,6 +25,7 @@
 #include "platform/kinds/graph/graph_parameters.h"
 #include "platform/kinds/graph/graph_report.h"
 #include "platform/kinds/graph/graph_traffic.h"
+#include "platform/kinds/graph/graph_updates.h"
 #include "platform/kinds/graph/overlap_loss.h"
 #include "sw/apps/graph/graph.h"
 #include "sw/include/formats/address_map.h"
@@ -358,6 +359,7 @@ class GraphJob final : public Job, public QueueOwner {
   json::object updates() const;
   // Of the graph's results.
   std::string results_sha256() const;
+  std::vector<uint16_t> elements_of(uint32_t rank, const GraphTensor& tensor) const;
   bool is_left(const GraphTensor& tensor) const {
     const graph_parameters_t& p = parameters_[0];
     return (p.groups == 0 || !plan_.inside.contains(tensor.name)) &&
@@ -541,16 +543,22 @@ void GraphJob::audit_traffic(AuditSink& sink) const {
 }
 
 std::string GraphJob::results_sha256() const {
-  std::vector<uint8_t> all;
-  for (const Memories::value_type& memory : memories_) {
+  std::vector<uint16_t> all;
+  for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
     for (const GraphTensor& tensor : plan_.tensors) {
       if (!plan_.results.contains(tensor.name)) continue;
-      const size_t at = all.size();
-      all.resize(at + 2 * tensor.elements());
-      memory->read(base_of(tensor), all.data() + at, 2 * tensor.elements());
+      const std::vector<uint16_t> elements = elements_of(rank, tensor);
+      all.insert(all.end(), elements.begin(), elements.end());
     }
   }
-  return sha256_hex(all.data(), all.size());
+  return sha256_hex(all.data(), kElementBytes * all.size());
+}
+
+std::vector<uint16_t> GraphJob::elements_of(uint32_t rank, const GraphTensor& tensor) const {
+  std::vector<uint16_t> elements(tensor.elements());
+  memories_[rank]->read(base_of(tensor), reinterpret_cast<uint8_t*>(elements.data()),
+                        kElementBytes * elements.size());
+  return elements;
 }
 
 void GraphJob::check_tensors(CheckReport& report) const {
@@ -561,14 +569,8 @@ void GraphJob::check_tensors(CheckReport& report) const {
        .seed = request_.seed,
        .is_left = [this](size_t index) { return is_left(plan_.tensors[index]); },
        .kernels = is_launched(parameters_[0].mode) ? GraphKernels::library : GraphKernels::loop,
-       .read =
-           [this](uint32_t rank, size_t index) {
-             const GraphTensor& tensor = plan_.tensors[index];
-             std::vector<uint16_t> elements(tensor.elements());
-             memories_[rank]->read(base_of(tensor), reinterpret_cast<uint8_t*>(elements.data()),
-                                   2 * elements.size());
-             return elements;
-           }},
+       .read = [this](uint32_t rank,
+                      size_t index) { return elements_of(rank, plan_.tensors[index]); }},
       report);
 }
 
@@ -589,46 +591,17 @@ std::string GraphJob::table() const {
   if (is_planned() && is_timed) text += report().operator_table();
   if (parameters_[0].groups != 0 && is_timed) text += report().pipeline_table();
   if (parameters_[0].mode == GRAPH_VERTICAL) text += fused_text(plan_);
-  if (!plan_.with_master.empty() && is_over(kind_.iterations - 1)) {
-    const json::object all = updates();
-    const auto number = [&](const char* key) { return all.at(key).to_number<uint64_t>(); };
-    text += fmt::format("  {} bytes of master weights", number("master_bytes"));
-    if (all.contains("masters_moved"))
-      text += fmt::format("; of {} weights {} have moved, {} of their masters", number("weights"),
-                          number("weights_moved"), number("masters_moved"));
-    text += "\n";
-  }
+  if (!plan_.with_master.empty() && is_over(kind_.iterations - 1)) text += updates_text(updates());
   if (kind_.baseline && is_launched(parameters_[0].mode) && is_over(kind_.iterations - 1))
     text += fmt::format("  operators lose {:.1f} % beside reductions\n", lost_percent());
   return text;
 }
 
-// What updates have moved on rank 0: of so many weights those that differ from what they were, likewise masters.
 json::object GraphJob::updates() const {
-  uint64_t weights = 0, master_bytes = 0, moved[2] = {};
-  const auto count = [&](const GraphTensor& tensor, size_t words_each) {
-    std::vector<uint16_t> words(tensor.elements());
-    memories_[0]->read(base_of(tensor), reinterpret_cast<uint8_t*>(words.data()), 2 * words.size());
-    const auto differs = [&](uint64_t at) {
-      const size_t index = static_cast<size_t>(&tensor - plan_.tensors.data());
-      return words[at] != graph_content(request_.seed, tensor, index, 0, at);
-    };
-    for (uint64_t i = 0; i < words.size(); i += words_each)
-      moved[words_each - 1] += differs(i) || differs(i + words_each - 1) ? 1 : 0;
-  };
-  for (const GraphTensor& tensor : plan_.tensors) {
-    const bool is_updated = tensor.kind == "weight" && plan_.results.contains(tensor.name);
-    if (is_updated) weights += tensor.elements();
-    if (tensor.kind == "master") master_bytes += kElementBytes * tensor.elements();
-    if (!spec_.gpu.tile_values) continue;
-    if (is_updated) count(tensor, 1);
-    if (tensor.kind == "master") count(tensor, 2);
-  }
-  json::object all{{"weights", weights}, {"master_bytes", master_bytes}};
+  const auto read = [this](size_t index) { return elements_of(0, plan_.tensors[index]); };
+  json::object all =
+      graph_updates(plan_, request_.seed, spec_.gpu.tile_values ? read : GraphTensorReader());
   if (is_launched(parameters_[0].mode)) all["ns"] = update_ns_;
-  if (!spec_.gpu.tile_values) return all;
-  all["weights_moved"] = moved[0];
-  if (master_bytes != 0) all["masters_moved"] = moved[1];
   return all;
 }
 
