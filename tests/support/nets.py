@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMPILER = ROOT / "sw/compiler"
 sys.path.insert(0, str(COMPILER))
 
-from front import flow as flows, graph as graphs  # noqa: E402
+from front import autodiff, flow as flows, graph as graphs  # noqa: E402
 from planning import machine as machines, modes, patterns, pipeline as pipelines  # noqa: E402
 
 
@@ -83,3 +83,11 @@ class Scratch(unittest.TestCase):
         group = patterns.Group("test", list(range(len(flow.ops))))
         self.assertIsNone(pipelines.stream_error(flow, group.members, machine))
         return pipelines.Pipeline(flow, group, machine, tile_rows, depth, parts=parts)
+
+    def backward_of_a_product(self, rows=131072):
+        """A pipeline with two sums over rows: gradients of a product's weights (d.q.w, of two parts) and bias (d.q.b)."""
+        net = Net(rows=rows)
+        net.map("Relu", "b", net.linear(net.map("Relu", "a", net.linear("x", "p", 256)), "q", 256))
+        flow = flows.Flow(autodiff.backward(net.graph))
+        members = [flow.made[name] for name in ("d.q", "d.a", "d.q.w", "d.q.b")]
+        return pipelines.Pipeline(flow, patterns.Group("test", members), A100)

@@ -22,8 +22,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tests/supp
 
 from nets import A100, APPS, Net, Scratch  # noqa: E402
 import lp_file  # noqa: E402
-from front import autodiff, flow as flows, graph as graphs, load  # noqa: E402
-from planning import balance, patterns, pipeline as pipelines, profiles  # noqa: E402
+from front import flow as flows, graph as graphs, load  # noqa: E402
+from planning import balance, profiles  # noqa: E402
 
 
 def algorithm_2(program):
@@ -139,11 +139,7 @@ class Balance(Scratch):
         self.assertEqual((load.lowest, load.highest, load.step), (2, 108, 2))
 
     def test_of_a_sum_the_time_is_that_of_all_parts_and_its_final_stage_is_no_tile(self):
-        net = Net(rows=131072)
-        net.map("Relu", "b", net.linear(net.map("Relu", "a", net.linear("x", "p", 256)), "q", 256))
-        flow = flows.Flow(autodiff.backward(net.graph))
-        members = [flow.made[name] for name in ("d.q", "d.a", "d.q.w", "d.q.b")]
-        made = pipelines.Pipeline(flow, patterns.Group("test", members), A100)
+        made = self.backward_of_a_product()
         loads = {one.name: one for one in balance.of(made, A100, profiles.Profile(
             {}, {(("d.q.w",), 128): profiles.Tiles(20.0)})).loads}
         self.assertEqual(next(one.parts for one in made.stages if one.name == "d.q.w.fan-in"), 2)

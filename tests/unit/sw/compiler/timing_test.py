@@ -14,8 +14,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tests/support"))
 
 from nets import A100, Net, Scratch  # noqa: E402
-from front import autodiff, flow as flows  # noqa: E402
-from planning import machine as machines, modes, patterns, pipeline as pipelines, profiles, timing  # noqa: E402
+from front import flow as flows  # noqa: E402
+from planning import machine as machines, modes, profiles, timing  # noqa: E402
 
 
 class Timing(Scratch):
@@ -130,11 +130,7 @@ class Timing(Scratch):
         self.assertAlmostEqual(found.first, tile + way + simt + 128 * 256 * 2 / 32 / clocks, places=5)
 
     def test_a_final_stage_waits_for_four_sums_after_the_other(self):
-        net = Net(rows=131072)
-        net.map("Relu", "b", net.linear(net.map("Relu", "a", net.linear("x", "p", 256)), "q", 256))
-        flow = flows.Flow(autodiff.backward(net.graph))
-        members = [flow.made[name] for name in ("d.q", "d.a", "d.q.w", "d.q.b")]
-        made = pipelines.Pipeline(flow, patterns.Group("test", members), A100)
+        made = self.backward_of_a_product()
         stages = {one.name: one for one in made.stages}
         latency = (200 + 154 / 2) / 1410.0
         # 256 sums of each column, by four wavefronts of 20 work-groups: 80, in one piece.
