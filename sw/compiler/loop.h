@@ -7,6 +7,11 @@
 // compute, ... of each, and then adds 1 to the operator's word: an operator may start where the
 // words of its producers have come to compute x (iteration + 1). No barrier of the CPU, none of the
 // grid but at the end of an iteration.
+//
+// By rows (GD-LOOP-04) results are counted in blocks of LOOP_BLOCK_ROWS rows, too,
+// each tile when it is in memory, and a tile waits for the blocks that it reads: units that are
+// through with an operator begin the next one while others still have tiles of the first. As all
+// work-groups take operators in one order, whoever is waited for waits for nobody behind.
 #ifndef STRETTO_SW_COMPILER_LOOP_H_
 #define STRETTO_SW_COMPILER_LOOP_H_
 
@@ -20,8 +25,23 @@
 // What a wavefront takes of a row operator at a time, unless a row is longer.
 #define LOOP_ROW_BYTES 2048u
 
+// The result of an operator, in blocks of rows that lie one behind the other.
+typedef struct loop_made {
+  uint64_t place;
+  uint32_t rows, row_bytes;
+  uint32_t first;  // Word of its first block, or LOOP_UNCOUNTED.
+} loop_made_t;
+#define LOOP_UNCOUNTED UINT32_MAX
+
 typedef struct loop {
   const loop_arguments_t* a;
+  const loop_made_t* made;  // By operators in their order.
+  // By rows, of each input the maker that was seen at its end, plus 1; 0 = none.
+  uint32_t complete[4];
+  struct {  // Likewise a tile that is stored and not yet counted; rows = 0: none.
+    uint32_t op, row, rows;
+    uint32_t bytes;  // Of each row.
+  } tile;
   uint32_t wavefront;
   uint32_t first;     // First tile of an operator, before rotation.
   uint32_t rotation;  // Tiles of operators before: another work-group begins.
@@ -34,7 +54,9 @@ typedef struct loop_matrix {
   uint64_t outer;  // Bytes from one to the next.
   uint64_t inner;
   uint32_t pitch;
+  uint32_t maker;  // By rows: the operator for whose blocks tiles wait, or LOOP_NOBODY.
 } loop_matrix_t;
+#define LOOP_NOBODY UINT32_MAX
 
 typedef struct loop_matmul {
   loop_matrix_t a, b, c;
@@ -42,6 +64,7 @@ typedef struct loop_matmul {
   uint32_t m, n, k;
   uint32_t layout;  // GEMM_A_KM, GEMM_B_NK.
   uint32_t gelu;    // Of the sum.
+  uint32_t self;    // Number of the operator.
   uint32_t batch;   // Matrices,
   uint32_t inner;   // in the inner dimension.
   uint32_t choice;  // Behind the arguments.
@@ -65,7 +88,9 @@ typedef enum loop_row_kind {
 typedef struct loop_rows {
   loop_row_kind_t kind;
   uint64_t in[4];
+  uint32_t maker[4];  // Of each, as of a matrix.
   uint64_t out;
+  uint32_t self;  // Number of the operator.
   uint32_t rows, columns;
   uint32_t last_columns;  // Of the last row: elements that were cut into rows need not fill it.
   uint32_t rows_each;
@@ -106,13 +131,75 @@ KERNEL_INLINE void loop_stamp(const loop_t* l, uint32_t word) {
   *(volatile uint64_t*)(uintptr_t)(l->a->stamps + 8ull * word) = tile_csr(TILE_CSR_CYCLE);
 }
 
+// Blocks
+
+KERNEL_INLINE uint64_t loop_block_word(const loop_t* l, const loop_made_t* made, uint32_t block) {
+  return loop_word(l, LOOP_MAX_OPS + LOOP_MAX_BUCKETS + made->first + block);
+}
+KERNEL_INLINE uint32_t loop_block_bytes(const loop_made_t* made, uint32_t block) {
+  return min_u32(LOOP_BLOCK_ROWS, made->rows - block * LOOP_BLOCK_ROWS) * made->row_bytes;
+}
+
+// Until what the operator makes is in memory from place `begin` to `end`; for the calling wavefront. It remembers when
+// the operator was seen at its end, by the input for which it asks: a word is read once then.
+static __attribute__((noinline, unused)) void loop_wait_made(loop_t* l, uint32_t input, uint32_t op,
+                                                             uint64_t begin, uint64_t end) {
+  if (l->complete[input] == op + 1) return;
+  const uint64_t all = (uint64_t)l->a->compute * (l->iteration + 1);
+  const loop_made_t* made = &l->made[op];
+  const uint32_t each = LOOP_BLOCK_ROWS * made->row_bytes;
+  const uint32_t first = (uint32_t)(begin - made->place) / each;
+  const uint32_t last = (uint32_t)(end - 1 - made->place) / each;
+  const int is_whole = first == 0 && (last + 1) * LOOP_BLOCK_ROWS >= made->rows;
+  if (is_whole || *(volatile uint64_t*)(uintptr_t)loop_word(l, op) >= all) {
+    tile_wait_until(loop_word(l, op), TILE_GEU, all);
+    l->complete[input] = op + 1;
+    return;
+  }
+  for (uint32_t block = first; block <= last; ++block) {
+    tile_wait_until(loop_block_word(l, made, block), TILE_GEU,
+                    (uint64_t)loop_block_bytes(made, block) * (l->iteration + 1));
+  }
+}
+
+// Counts the tile of a product that was stored last, if it is not counted yet. All wavefronts' stores have been waited
+// for.
+static __attribute__((noinline, unused)) void loop_count(loop_t* l) {
+  const loop_made_t* made = &l->made[l->tile.op];
+  uint32_t row = l->tile.row;
+  while (l->tile.rows != 0) {
+    const uint32_t block = row / LOOP_BLOCK_ROWS;
+    const uint32_t here = min_u32(l->tile.rows, (block + 1) * LOOP_BLOCK_ROWS - row);
+    __atomic_fetch_add((uint64_t*)(uintptr_t)loop_block_word(l, made, block),
+                       (uint64_t)here * l->tile.bytes, __ATOMIC_RELEASE);
+    row += here;
+    l->tile.rows -= here;
+  }
+}
+
 // All wavefronts' stores of the operator are in memory; then it is told.
-KERNEL_INLINE void loop_done(const loop_t* l, uint32_t op) {
+KERNEL_INLINE void loop_done(loop_t* l, uint32_t op) {
   tile_wait(0);
   tile_barrier();
+  if (l->wavefront == 1) loop_count(l);
+  l->tile.rows = 0;
   if (l->wavefront != 0) return;
   __atomic_fetch_add((uint64_t*)(uintptr_t)loop_word(l, op), 1, __ATOMIC_RELEASE);
   if (l->first == 0) loop_stamp(l, LOOP_STAMP_OPS + op);
+}
+
+// Likewise what a row operator has made from offset `begin` to `end`.
+static __attribute__((noinline, unused)) void loop_count_bytes(const loop_t* l, uint32_t op,
+                                                               uint32_t begin, uint32_t end) {
+  const loop_made_t* made = &l->made[op];
+  const uint32_t each = LOOP_BLOCK_ROWS * made->row_bytes;
+  while (begin < end) {
+    const uint32_t block = begin / each;
+    const uint32_t here = min_u32(end, (block + 1) * each) - begin;
+    __atomic_fetch_add((uint64_t*)(uintptr_t)loop_block_word(l, made, block), (uint64_t)here,
+                       __ATOMIC_RELEASE);
+    begin += here;
+  }
 }
 
 // Products
@@ -161,7 +248,16 @@ KERNEL_INLINE void loop_store(const loop_matmul_t* op, const int t, uint64_t c, 
              STRETTO_FP16);
 }
 
-static __attribute__((noinline, unused)) void loop_matmul(const loop_t* l, const loop_product_t* p,
+// By rows, until an operand of so many lines of so many elements is in memory.
+KERNEL_INLINE void loop_wait_operand(loop_t* l, uint32_t input, const loop_matrix_t* matrix,
+                                     uint64_t at, uint32_t lines, uint32_t elements) {
+  if (matrix->maker == LOOP_NOBODY) return;
+  const uint64_t begin = matrix->place + at;
+  loop_wait_made(l, input, matrix->maker, begin,
+                 begin + (uint64_t)(lines - 1) * matrix->pitch + elements * ELEMENT_BYTES);
+}
+
+static __attribute__((noinline, unused)) void loop_matmul(loop_t* l, const loop_product_t* p,
                                                           uint32_t id) {
   const loop_matmul_t* const op = p->op;
   const uint32_t tile_m = p->by->tile_m, tile_n = p->by->tile_n, step = p->by->step;
@@ -172,19 +268,27 @@ static __attribute__((noinline, unused)) void loop_matmul(const loop_t* l, const
   const uint32_t rows = min_u32(tile_m, op->m - row), columns = min_u32(tile_n, op->n - column);
   if (l->wavefront == 0) {
     const int a_km = (op->layout & GEMM_A_KM) != 0, b_kn = (op->layout & GEMM_B_NK) == 0;
-    operands_t o = operands_of(
-        matrix_of(loop_address(l, op->a.place), op->a.outer, op->a.inner, outer, inner) +
-            line_offset(row, op->a.pitch, a_km, ELEMENT_BYTES),
-        matrix_of(loop_address(l, op->b.place), op->b.outer, op->b.inner, outer, inner) +
-            line_offset(column, op->b.pitch, b_kn, ELEMENT_BYTES),
-        op->a.pitch, op->b.pitch, op->layout, rows, columns, op->k, step, 0,
-        (op->k + step - 1) / step, ELEMENT_BYTES);
+    const uint64_t a_at = matrix_of(0, op->a.outer, op->a.inner, outer, inner) +
+                          line_offset(row, op->a.pitch, a_km, ELEMENT_BYTES);
+    const uint64_t b_at = matrix_of(0, op->b.outer, op->b.inner, outer, inner) +
+                          line_offset(column, op->b.pitch, b_kn, ELEMENT_BYTES);
+    if (l->a->by_rows) {
+      loop_wait_operand(l, 0, &op->a, a_at, a_km ? op->k : rows, a_km ? rows : op->k);
+      loop_wait_operand(l, 1, &op->b, b_at, b_kn ? op->k : columns, b_kn ? columns : op->k);
+    }
+    operands_t o =
+        operands_of(loop_address(l, op->a.place) + a_at, loop_address(l, op->b.place) + b_at,
+                    op->a.pitch, op->b.pitch, op->layout, rows, columns, op->k, step, 0,
+                    (op->k + step - 1) / step, ELEMENT_BYTES);
     tile_zero(ACCUMULATOR, (uint64_t)tile_m | (uint64_t)tile_n << 16);
     if (p->by->stages == 2) loop_k_2(&o, op->layout);
     if (p->by->stages == 3) loop_k_3(&o, op->layout);
     if (p->by->stages == 4) loop_k_4(&o, op->layout);
   }
+  // By rows: stores of the tile before have had the time of this one's products.
+  if (l->tile.rows != 0) tile_wait(0);
   tile_barrier();
+  if (l->wavefront == 1) loop_count(l);
   const uint32_t rows_each = tile_m / GEMM_WAVEFRONTS;
   const uint32_t mine = l->wavefront * rows_each;
   if (mine < rows) {
@@ -202,6 +306,13 @@ static __attribute__((noinline, unused)) void loop_matmul(const loop_t* l, const
     }
   }
   tile_barrier();  // The accumulator is free.
+  l->tile.rows = 0;
+  if (l->a->by_rows == 0 || l->made[op->self].first == LOOP_UNCOUNTED) return;
+  const uint32_t at = (uint32_t)matrix_of(0, op->c.outer, op->c.inner, outer, inner);
+  l->tile.op = op->self;
+  l->tile.row = at / l->made[op->self].row_bytes + row;
+  l->tile.rows = rows;
+  l->tile.bytes = columns * ELEMENT_BYTES;
 }
 
 // Rows
@@ -325,7 +436,7 @@ KERNEL_INLINE void loop_row_compute(const loop_t* l, const loop_rows_t* op,
   }
 }
 
-static __attribute__((noinline, unused)) void loop_rows(const loop_t* l, const loop_rows_t* op,
+static __attribute__((noinline, unused)) void loop_rows(loop_t* l, const loop_rows_t* op,
                                                         uint32_t tile) {
   const uint32_t row = (tile * GEMM_WAVEFRONTS + l->wavefront) * op->rows_each;
   if (row >= op->rows) return;
@@ -338,6 +449,29 @@ static __attribute__((noinline, unused)) void loop_rows(const loop_t* l, const l
                               .broadcast = tile_shape(count, bytes, 0)};
   loop_row_compute(l, op, &p);
   tile_store(TILE_R(0), loop_address(l, op->out) + p.offset, p.shape, STRETTO_FP16);
+}
+
+// By rows a work-group takes tiles that lie one behind the other: it waits for few blocks, and counts few.
+static __attribute__((noinline, unused)) void loop_row_tiles(loop_t* l, const loop_rows_t* op) {
+  const uint32_t part = (l->first + l->rotation) % l->a->compute;
+  const uint32_t first = op->tiles * part / l->a->compute;
+  const uint32_t end = op->tiles * (part + 1) / l->a->compute;
+  if (first == end) return;
+  const uint32_t each = GEMM_WAVEFRONTS * op->rows_each, pitch = op->columns * ELEMENT_BYTES;
+  const uint32_t from = first * each * pitch;
+  const uint32_t to = end * each >= op->rows
+                          ? (op->rows - 1) * pitch + op->last_columns * ELEMENT_BYTES
+                          : end * each * pitch;
+  for (uint32_t i = 0; l->wavefront == 0 && i < 4; ++i) {
+    if (op->maker[i] != LOOP_NOBODY)
+      loop_wait_made(l, i, op->maker[i], op->in[i] + from, op->in[i] + to);
+  }
+  tile_barrier();
+  for (uint32_t tile = first; tile < end; ++tile) loop_rows(l, op, tile);
+  if (l->made[op->self].first == LOOP_UNCOUNTED) return;
+  tile_wait(0);
+  tile_barrier();
+  if (l->wavefront == 1) loop_count_bytes(l, op->self, from, to);
 }
 
 // Gradients over all ranks (GD-U13): a ring, chunk by chunk, transfers by send requests, sums here.
@@ -477,19 +611,22 @@ KERNEL_INLINE _Noreturn void loop_communicate(loop_t* l, const loop_bucket_t* bu
 
 // A kernel
 
-KERNEL_INLINE loop_t loop_begin(void) {
+KERNEL_INLINE loop_t loop_begin(const loop_made_t* made) {
   const loop_arguments_t* a = (const loop_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
   const uint32_t group = (uint32_t)tile_csr(TILE_CSR_WG_ID);
-  const loop_t l = {
-      .a = a, .wavefront = (uint32_t)tile_csr(TILE_CSR_WF_ID), .first = group - a->comm_groups};
+  const loop_t l = {.a = a,
+                    .made = made,
+                    .wavefront = (uint32_t)tile_csr(TILE_CSR_WF_ID),
+                    .first = group - a->comm_groups};
   return l;
 }
 
 // End of an iteration: all work-groups are through with the last operator.
-KERNEL_INLINE void loop_turn(const loop_t* l, uint32_t last_op) {
+KERNEL_INLINE void loop_turn(loop_t* l, uint32_t last_op) {
   loop_wait(l, last_op);
   tile_barrier();
   if (l->first == 0 && l->wavefront == 0) loop_stamp(l, l->iteration);
+  for (uint32_t i = 0; i < 4; ++i) l->complete[i] = 0;
 }
 
 // The tiles of one operator; different operators begin at different work-groups.
@@ -498,6 +635,16 @@ KERNEL_INLINE void loop_turn(const loop_t* l, uint32_t last_op) {
        tile_ += (l)->a->compute)                                                             \
     call(l, op, tile_);                                                                      \
   (l)->rotation += (op)->tiles
+
+// Of a row operator. By rows the next operator begins at the same work-group: it has the first rows.
+#define LOOP_ROWS(l, op)            \
+  do {                              \
+    if ((l)->a->by_rows) {          \
+      loop_row_tiles(l, op);        \
+    } else {                        \
+      LOOP_TILES(l, loop_rows, op); \
+    }                               \
+  } while (0)
 
 // Buffers of another product have other sizes, and their share is free first.
 #define LOOP_PRODUCT(l, op)                              \

@@ -21,7 +21,7 @@ typedef struct loop_arguments {
   uint32_t comm_groups;
   uint32_t ranks;
   uint32_t rank;
-  uint32_t reserved;
+  uint32_t by_rows;  // Tiles wait for the rows that they read (GD-LOOP-04).
 } loop_arguments_t;
 
 // How a loop kernel multiplies: behind its arguments, one for each product in the order of operators.
@@ -39,8 +39,10 @@ typedef struct loop_choice {
 #define LOOP_ACCUMULATOR_BYTES 131072u
 
 #define LOOP_MAX_OPS 4096u     // Words of operators ...
-#define LOOP_MAX_BUCKETS 512u  // ... and behind them of buckets.
-#define LOOP_WORD_BYTES ((LOOP_MAX_OPS + LOOP_MAX_BUCKETS) * 8u)
+#define LOOP_MAX_BUCKETS 512u  // ... behind them of buckets ...
+#define LOOP_MAX_BLOCKS 16384u  // ... and of blocks of rows that operators have made.
+#define LOOP_BLOCK_ROWS 128u
+#define LOOP_WORD_BYTES ((LOOP_MAX_OPS + LOOP_MAX_BUCKETS + LOOP_MAX_BLOCKS) * 8u)
 
 // Stamps: the end of each iteration; of the last one, the end of each operator at the first
 // work-group and begin and end of each bucket at the first one that reduces.

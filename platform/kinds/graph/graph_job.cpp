@@ -492,6 +492,16 @@ void GraphJob::check_words(CheckReport& report) const {
       expect("operator", op, op, uint64_t{p.compute} * p.iterations);
     for (uint64_t bucket = 0; p.comm_groups != 0 && bucket < plan_.buckets.size(); ++bucket)
       expect("bucket", bucket, LOOP_MAX_OPS + bucket, uint64_t{p.comm_groups} * p.iterations);
+    for (const GraphBlocks& made : plan_.blocks) {
+      uint64_t bytes = 0;
+      for (uint32_t block = 0; block < made.count; ++block)
+        bytes += word(LOOP_MAX_OPS + LOOP_MAX_BUCKETS + made.first + block);
+      ++report.elements;
+      const uint64_t expected = p.by_rows != 0 ? made.bytes * p.iterations : 0;
+      if (bytes != expected)
+        report.wrong(fmt::format("rank {} blocks of operator {}: {} bytes counted, expected {}",
+                                 rank, made.op, bytes, expected));
+    }
   }
 }
 

@@ -36,6 +36,9 @@ void GraphKind::describe(ParameterSet& set) {
              "Work-groups that compute; 0 = one a compute unit, less comm_groups.");
   set.number("comm_groups", comm_groups, 1, LOOP_MAX_COMM_GROUPS,
              "Work-groups that reduce gradients.");
+  set.flag("by_rows", by_rows,
+           "loop, loop-s: tiles wait for the rows that they read, not for whole operators "
+           "(GD-LOOP-04).");
 }
 
 std::string GraphKind::first_error() const {
@@ -110,7 +113,12 @@ void GraphKind::check(const JobRequest& request) const {
   if (p.mode == GRAPH_VERTICAL && !loaded.root.contains("fused"))
     throw UserError(fmt::format("{}: {} has no fused groups; compile.py --mode vertical makes them",
                                 who, file));
-  if (is_launched(p.mode)) return;
+  if (is_launched(p.mode)) {
+    if (by_rows)
+      throw UserError(who + ": graph.by_rows is of loop kernels: modes " +
+                      graph_mode_name(GRAPH_LOOP) + " and " + graph_mode_name(GRAPH_LOOP_S));
+    return;
+  }
   if (!loaded.no_loop.empty())
     throw UserError(fmt::format("{}: {} has no loop kernel: {}; --mode launched runs it", who, file,
                                 loaded.no_loop));

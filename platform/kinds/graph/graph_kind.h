@@ -29,6 +29,7 @@ class GraphKind final : public WorkloadKind {
   bool baseline = false;     // The first one reduces after back-propagation.
   uint32_t compute = 0;      // Work-groups that compute; 0 = what the compute units hold.
   uint32_t comm_groups = 2;  // ... that reduce gradients.
+  bool by_rows = false;      // Loop kernels: tiles wait for the rows that they read.
 };
 
 }  // namespace stretto

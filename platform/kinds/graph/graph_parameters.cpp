@@ -64,6 +64,7 @@ graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& reques
   p.comm_groups = p.ranks > 1 && !plan.buckets.empty() ? kind.comm_groups : 0;
   p.compute =
       kind.compute != 0 ? kind.compute : spec.gpu.cus - std::min(spec.gpu.cus, p.comm_groups);
+  p.by_rows = kind.by_rows;
   p.ops = static_cast<uint32_t>(plan.launches.size());
   p.buckets = static_cast<uint32_t>(plan.buckets.size());
   p.arena_bytes = plan.arena_bytes;

@@ -522,6 +522,16 @@ void read_lists(const Entry& one, GraphPlan& plan) {
   op.second_list = op.first + first;
 }
 
+void read_blocks(const Entry& one, GraphPlan& plan) {
+  const GraphTensor& made = tensor_of(one["output"], plan);
+  const uint64_t count = (made.rows + LOOP_BLOCK_ROWS - 1) / LOOP_BLOCK_ROWS;
+  if (count > LOOP_MAX_BLOCKS) one["first_block"].fail("is of a result that has no words");
+  const uint64_t first = one["first_block"].number(0, LOOP_MAX_BLOCKS - count);
+  plan.blocks.push_back({static_cast<uint32_t>(plan.launches.size() - 1),
+                         static_cast<uint32_t>(first), static_cast<uint32_t>(count),
+                         kElementBytes * made.elements()});
+}
+
 void read_launches(const Entry& root, GraphPlan& plan) {
   const auto buckets = root["buckets"].list(0, LOOP_MAX_BUCKETS);
   const auto launches = root["launches"].list(1, LOOP_MAX_OPS);
@@ -537,6 +547,7 @@ void read_launches(const Entry& root, GraphPlan& plan) {
     plan.copies.emplace_back();
     if (one.has("copies")) read_copies(one, plan);
     if (one.has("lists")) read_lists(one, plan);
+    if (one.has("first_block")) read_blocks(one, plan);
     for (const Entry& bucket : one["after_buckets"].list()) {
       if (buckets.empty()) bucket.fail("names a bucket, and there is none");
       uint32_t& first = plan.buckets[bucket.number(0, buckets.size() - 1)].first_use;

@@ -46,6 +46,13 @@ struct GraphQueue {
   bool has_sums;  // Else tiles.
 };
 
+// By rows: the words in which an operator of a loop kernel counts what it has made.
+struct GraphBlocks {
+  uint32_t op;
+  uint32_t first, count;
+  uint64_t bytes;  // Of the whole result.
+};
+
 struct GraphPlan {
   std::string name;
   std::string sha256;   // Of the file.
@@ -63,6 +70,7 @@ struct GraphPlan {
   std::vector<std::vector<graph_copy_t>> copies;  // copies of operators included.
   std::vector<size_t> with_master;                // Those that update a master.
   std::vector<graph_bucket_t> buckets;
+  std::vector<GraphBlocks> blocks;
   std::string no_pipelines;  // Why none can be run; empty: none is planned.
   // kitsune: operators that are one pipeline, in ascending order; `stage` points into stages.
   std::vector<graph_group_t> groups;

@@ -166,7 +166,8 @@ static stretto_status_t launch(program_t* g) {
       .compute = p->compute,
       .comm_groups = p->comm_groups,
       .ranks = p->ranks,
-      .rank = p->rank};
+      .rank = p->rank,
+      .by_rows = p->by_rows};
   // Behind them the choice of each product.
   loop_arguments_t* const all = malloc(sizeof arguments + p->ops * sizeof(loop_choice_t));
   if (all == NULL) return STRETTO_ERROR_TABLE_FULL;

@@ -59,6 +59,7 @@ typedef struct graph_parameters {
   int baseline;          // launched: the first iteration reduces as launched-after does.
   uint32_t compute;      // Work-groups that compute.
   uint32_t comm_groups;  // ... that reduce gradients; 0 with one rank.
+  uint32_t by_rows;      // See loop_arguments_t.
   uint32_t ops;
   uint32_t buckets;
   uint64_t arena_bytes;

@@ -16,6 +16,7 @@ WAVEFRONTS = 8
 CONSTANT_COLUMNS = 1024
 LOOP_COLUMNS = 1024    # Of a row that a loop kernel takes whole,
 LOOP_BIAS_COLUMNS = 2048  # and that it adds to others.
+BLOCK_ROWS, MAX_BLOCKS = 128, 16384  # LOOP_BLOCK_ROWS, LOOP_MAX_BLOCKS.
 NORM_ROWS = 128        # Of a tile of layer norm, which has columns beside its pieces.
 # OPS_ROWS_*: words of a row operator, FP32.
 WORDS = ("1 / columns", "epsilon", "lowest", "zero", "factor")
@@ -66,6 +67,8 @@ class Plan:
         self.buckets = self._buckets([name for name in order if name in reduced])
         bucket_of = {name: i for i, bucket in enumerate(self.buckets) for name in bucket["tensors"]}
         readers = {}
+        self.makers = []  # Of each operator: input -> the operator whose blocks its tiles may wait for.
+        self.blocks = {}  # Operator that counts blocks -> the first one's word.
         for i, op in enumerate(self.ops):
             wanted = {producers[name] for name in map(self.root, op.inputs) if name in producers}
             if op.kind == "Update":  # In place: nobody reads the old values any more.
@@ -74,6 +77,7 @@ class Plan:
             if op.kind == "Update" and op.inputs[1] in bucket_of:
                 buckets.add(bucket_of[op.inputs[1]])
             self.waits.append(sorted(wanted))
+            self.makers.append(self._makers(op, producers))
             self.bucket_waits.append(sorted(buckets))
             producers[op.output] = i
             for name in map(self.root, op.inputs):
@@ -92,6 +96,25 @@ class Plan:
         for name, op in self.lists.items():
             self._place(name, 2 * list_elements(graph, op), "arena", 64)
         self.sizes = {space: up(size, 1 << 16) for space, size in self.sizes.items()}
+
+    def _makers(self, op, producers):
+        makers = {place: producers[self.root(op.inputs[place])] for place in tiled_inputs(self.graph, op)
+                  if self.root(op.inputs[place]) in producers}
+        return {place: maker for place, maker in makers.items() if self._counts(maker)}
+
+    def _counts(self, maker):
+        """Whether an operator counts the blocks of its result: if there are words, and each row lies in one piece."""
+        if maker in self.blocks:
+            return True
+        op = self.ops[maker]
+        out = self.graph.tensors[op.output]
+        first = sum(block_count(self.graph.tensors[self.ops[other].output]) for other in self.blocks)
+        if self.refusal or op.kind == "Update" or out.bytes >= 1 << 32 or \
+                first + block_count(out) > MAX_BLOCKS or \
+                (op.kind == "MatMul" and graphs.matmul_shape(self.graph, op)["pitch"][2] != 2 * out.columns):
+            return False
+        self.blocks[maker] = first
+        return True
 
     def root(self, name):
         while name in self.views:
@@ -163,6 +186,8 @@ class Plan:
         name, values = words(self.graph, op)
         one = {"kind": op.kind, "inputs": op.inputs, "words": [name] if values else [], "output": op.output,
                "attributes": op.attributes, "after": self.waits[i], "after_buckets": self.bucket_waits[i]}
+        if i in self.blocks:
+            one["first_block"] = self.blocks[i]
         one.update({**repeated(self.graph, op), **moved(self.graph, op)})
         if op.kind == "ScatterAdd":
             one["lists"] = f"lists {op.output}"
@@ -186,6 +211,24 @@ def refusal(graph, op):
     if (most == LOOP_COLUMNS or (op.kind == "Add" and is_bias(graph, op))) and out.columns > most:
         return f"{where}: rows of {out.columns} elements, at most {most} fit into a tile of a loop kernel"
     return None
+
+
+def block_count(tensor):
+    return -(-tensor.rows // BLOCK_ROWS)
+
+
+def tiled_inputs(graph, op):
+    """Places of the inputs of which a tile reads a part: for the others it needs all that makes them."""
+    if op.kind == "MatMul":
+        return (0, 1)
+    if op.kind == "LayerNormGrad":
+        return (0, 2)
+    if op.kind in ("Softmax", "LayerNorm", "Gelu"):
+        return (0,)
+    if op.kind == "Update" or op.kind not in ROW_KINDS:
+        return ()
+    out = graph.tensors[op.output]
+    return tuple(i for i, name in enumerate(op.inputs) if graph.tensors[name].elements == out.elements)
 
 
 def repeated(graph, op):
@@ -371,12 +414,14 @@ def tiles(graph, op):
 def matmul_text(plan, op, index, choice):
     shape = graphs.matmul_shape(plan.graph, op)
     lines = [f"static const loop_matmul_t op_{index} = {{"]
-    for name, place, strides, pitch in zip("abc", [*op.inputs[:2], op.output], shape["strides"], shape["pitch"]):
-        lines.append(f"    .{name} = {{{plan.place(place)}, {strides[0]}, {strides[1]}, {pitch}}},")
+    for i, (name, place, strides, pitch) in enumerate(
+            zip("abc", [*op.inputs[:2], op.output], shape["strides"], shape["pitch"])):
+        lines.append(f"    .{name} = {{{plan.place(place)}, {strides[0]}, {strides[1]}, {pitch}, "
+                     f"{plan.makers[index].get(i, 'LOOP_NOBODY')}}},")
     layout = [flag for flag, wanted in (("GEMM_A_KM", op.get("transpose_a")), ("GEMM_B_NK", op.get("transpose_b"))) if wanted]
     bias = plan.place(op.inputs[2]) if len(op.inputs) == 3 else "LOOP_NONE"
     lines.append(f"    .bias = {bias}, .m = {shape['m']}, .n = {shape['n']}, .k = {shape['k']}, "
-                 f".layout = {' | '.join(layout) or 0},")
+                 f".layout = {' | '.join(layout) or 0}, .self = {index},")
     lines.append(f"    .gelu = {op.get('gelu')}, .batch = {shape['outer'] * shape['inner']}, .inner = {shape['inner']}, "
                  f".choice = {choice}}};")
     return lines
@@ -400,10 +445,37 @@ def rows_text(plan, op, index):
     places = [plan.place(name) for name in (*names, *(name for name, _ in extra_constants(op)))]
     if op.kind.startswith("LayerNorm"):
         places.append(f"{plan.place(words(plan.graph, op)[0])} + {4 * WORDS.index('epsilon')}")
+    makers = ", ".join(str(plan.makers[index].get(i, "LOOP_NOBODY")) for i in range(4))
     return [f"static const loop_rows_t op_{index} = {{",
             f"    .kind = {kind}, .in = {{{', '.join(places)}}}, .out = {plan.place(op.output)},",
+            f"    .maker = {{{makers}}}, .self = {index},",
             f"    .rows = {rows}, .columns = {columns}, .last_columns = {last}, .rows_each = {each}, "
             f".tiles = {tiles(plan.graph, op)}}};"]
+
+
+def made_text(plan, index):
+    out = plan.graph.tensors[plan.ops[index].output]
+    first = plan.blocks.get(index, "LOOP_UNCOUNTED")
+    return f"    {{{plan.place(out.name)}, {out.rows}, {2 * out.columns}, {first}}},"
+
+
+def waits_text(plan, index):
+    """What an operator waits for before its first tile; by rows, not for those whose blocks its tiles wait for."""
+    op = plan.ops[index]
+    producers = {plan.root(one.output): i for i, one in enumerate(plan.ops[:index])}
+    by_rows = set(plan.makers[index].values())
+    # What another input, or a weight's readers, need whole.
+    by_rows -= {producers[plan.root(name)] for i, name in enumerate(op.inputs)
+                if i not in plan.makers[index] and plan.root(name) in producers}
+    whole = [wait for wait in plan.waits[index] if wait not in by_rows]
+    lines = [f"    loop_wait(&l, {wait});" for wait in whole]
+    lines += [f"    loop_wait_bucket(&l, {wait});" for wait in plan.bucket_waits[index]]
+    if lines:
+        lines.append("    tile_barrier();")
+    if by_rows:
+        waits = " ".join(f"loop_wait(&l, {wait});" for wait in sorted(by_rows))
+        lines += ["    if (!l.a->by_rows) {", f"      {waits}", "      tile_barrier();", "    }"]
+    return lines
 
 
 def source(plan, text):
@@ -428,17 +500,15 @@ def source(plan, text):
         first += len(bucket["ops"])
     out += [f"static const loop_bucket_t buckets[{max(1, len(rows))}] = {{", *rows, "};"]
     out.append(f"static const uint32_t bucket_ops[{max(1, len(flat))}] = {{{', '.join(map(str, flat))}}};")
-    out += ["", "void loop(void) {", "  loop_t l = loop_begin();",
+    out += ["", f"static const loop_made_t made[{len(plan.ops)}] = {{", *(made_text(plan, i) for i in range(len(plan.ops))),
+            "};", "", "void loop(void) {", "  loop_t l = loop_begin(made);",
             "  if ((uint32_t)tile_csr(TILE_CSR_WG_ID) < l.a->comm_groups)",
             f"    loop_communicate(&l, buckets, {len(plan.buckets)}, bucket_ops);",
             "  for (l.iteration = 0; l.iteration < l.a->iterations; ++l.iteration) {", "    l.rotation = 0;"]
     for i, op in enumerate(plan.ops):
-        out += [f"    loop_wait(&l, {wait});" for wait in plan.waits[i]]
-        out += [f"    loop_wait_bucket(&l, {wait});" for wait in plan.bucket_waits[i]]
-        if plan.waits[i] or plan.bucket_waits[i]:
-            out.append("    tile_barrier();")
-        call = "loop_update" if has_master(op) else "loop_rows"
-        out.append(f"    LOOP_PRODUCT(&l, &op_{i});" if op.kind == "MatMul" else f"    LOOP_TILES(&l, {call}, &op_{i});")
+        out += waits_text(plan, i)
+        out.append(f"    LOOP_PRODUCT(&l, &op_{i});" if op.kind == "MatMul" else
+                   f"    LOOP_TILES(&l, loop_update, &op_{i});" if has_master(op) else f"    LOOP_ROWS(&l, &op_{i});")
         out.append(f"    loop_done(&l, {i});")
     out += [f"    loop_turn(&l, {len(plan.ops) - 1});", "  }", "  tile_end();", "  __builtin_unreachable();", "}"]
     out += ["", f"LOOP_KERNEL({products});", ""]
