@@ -436,7 +436,7 @@ KERNEL_INLINE void loop_row_compute(const loop_t* l, const loop_rows_t* op,
   }
 }
 
-static __attribute__((noinline, unused)) void loop_rows(loop_t* l, const loop_rows_t* op,
+static __attribute__((noinline, unused)) void loop_rows(const loop_t* l, const loop_rows_t* op,
                                                         uint32_t tile) {
   const uint32_t row = (tile * GEMM_WAVEFRONTS + l->wavefront) * op->rows_each;
   if (row >= op->rows) return;

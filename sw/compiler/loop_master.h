@@ -13,7 +13,7 @@ typedef struct loop_master {
   uint32_t tiles;
 } loop_master_t;
 
-static __attribute__((noinline)) void loop_update(loop_t* l, const loop_master_t* op,
+static __attribute__((noinline)) void loop_update(const loop_t* l, const loop_master_t* op,
                                                   uint32_t tile) {
   const uint64_t first = ((uint64_t)tile * GEMM_WAVEFRONTS + l->wavefront) * OPS_UPDATE_PIECE;
   if (first >= op->elements) return;

@@ -68,7 +68,8 @@ class Plan:
         bucket_of = {name: i for i, bucket in enumerate(self.buckets) for name in bucket["tensors"]}
         readers = {}
         self.makers = []  # Of each operator: input -> the operator whose blocks its tiles may wait for.
-        self.blocks = {}  # Operator that counts blocks -> the first one's word.
+        self.row_waits = []  # Of those, the operators that nothing else of it waits for.
+        self.blocks, self.block_words = {}, 0  # Operator that counts blocks -> the first one's word.
         for i, op in enumerate(self.ops):
             wanted = {producers[name] for name in map(self.root, op.inputs) if name in producers}
             if op.kind == "Update":  # In place: nobody reads the old values any more.
@@ -78,6 +79,9 @@ class Plan:
                 buckets.add(bucket_of[op.inputs[1]])
             self.waits.append(sorted(wanted))
             self.makers.append(self._makers(op, producers))
+            whole = {producers.get(self.root(name)) for place, name in enumerate(op.inputs)
+                     if place not in self.makers[i]}
+            self.row_waits.append(sorted(set(self.makers[i].values()) - whole))
             self.bucket_waits.append(sorted(buckets))
             producers[op.output] = i
             for name in map(self.root, op.inputs):
@@ -100,20 +104,18 @@ class Plan:
     def _makers(self, op, producers):
         makers = {place: producers[self.root(op.inputs[place])] for place in tiled_inputs(self.graph, op)
                   if self.root(op.inputs[place]) in producers}
-        return {place: maker for place, maker in makers.items() if self._counts(maker)}
+        return {place: maker for place, maker in makers.items() if maker in self.blocks or self._take_blocks(maker)}
 
-    def _counts(self, maker):
-        """Whether an operator counts the blocks of its result: if there are words, and each row lies in one piece."""
-        if maker in self.blocks:
-            return True
+    def _take_blocks(self, maker):
+        """Words for the blocks of a result, if there are as many and each row lies in one piece; False: none."""
         op = self.ops[maker]
         out = self.graph.tensors[op.output]
-        first = sum(block_count(self.graph.tensors[self.ops[other].output]) for other in self.blocks)
         if self.refusal or op.kind == "Update" or out.bytes >= 1 << 32 or \
-                first + block_count(out) > MAX_BLOCKS or \
+                self.block_words + block_count(out) > MAX_BLOCKS or \
                 (op.kind == "MatMul" and graphs.matmul_shape(self.graph, op)["pitch"][2] != 2 * out.columns):
             return False
-        self.blocks[maker] = first
+        self.blocks[maker] = self.block_words
+        self.block_words += block_count(out)
         return True
 
     def root(self, name):
@@ -461,19 +463,14 @@ def made_text(plan, index):
 
 def waits_text(plan, index):
     """What an operator waits for before its first tile; by rows, not for those whose blocks its tiles wait for."""
-    op = plan.ops[index]
-    producers = {plan.root(one.output): i for i, one in enumerate(plan.ops[:index])}
-    by_rows = set(plan.makers[index].values())
-    # What another input, or a weight's readers, need whole.
-    by_rows -= {producers[plan.root(name)] for i, name in enumerate(op.inputs)
-                if i not in plan.makers[index] and plan.root(name) in producers}
+    by_rows = plan.row_waits[index]
     whole = [wait for wait in plan.waits[index] if wait not in by_rows]
     lines = [f"    loop_wait(&l, {wait});" for wait in whole]
     lines += [f"    loop_wait_bucket(&l, {wait});" for wait in plan.bucket_waits[index]]
     if lines:
         lines.append("    tile_barrier();")
     if by_rows:
-        waits = " ".join(f"loop_wait(&l, {wait});" for wait in sorted(by_rows))
+        waits = " ".join(f"loop_wait(&l, {wait});" for wait in by_rows)
         lines += ["    if (!l.a->by_rows) {", f"      {waits}", "      tile_barrier();", "    }"]
     return lines
 

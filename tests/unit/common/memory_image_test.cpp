@@ -36,6 +36,7 @@ TEST_CASE("zeros take no room, and count as written") {
   CHECK(bytes_at(image, 100 * kPage, 8) == std::vector<uint8_t>(8, 0));
   CHECK(image.resident_bytes() == 0);
   CHECK(image.peek(5 * kPage) == nullptr);
+  CHECK(image.peek(uint64_t{1} << 60) == nullptr);  // Beyond a node.
   CHECK(written(image) == std::vector<std::pair<uint64_t, int>>{{4 * kPage, 0}, {5 * kPage, 0}});
 }
 
