@@ -128,6 +128,25 @@ TEST_CASE("tiles that wait for rows give the same bits as operators that wait fo
   }
 }
 
+// Of all operators one alone waits for rows, of a product whose weights move: what it has seen at its end in one iteration
+// says nothing of the next. There are more work-groups than tiles: others make a than read it.
+TEST_CASE("tiles wait for rows anew in each iteration", "[GD-LOOP-04]") {
+  const Scratch scratch;
+  const std::string plan =
+      compiled(scratch,
+               "x: {shape: [128, 200], kind: input}\n  v: {shape: [200, 128], kind: weight}\n"
+               "  w: {shape: [128, 128], kind: weight}\n  dy: {shape: [128, 128], kind: input}\n"
+               "  a: {shape: [128, 128]}\n  b: {shape: [128, 128]}\n"
+               "  dv: {shape: [200, 128], kind: gradient}",
+               "{op: MatMul, in: [x, v], out: a}\n  - {op: MatMul, in: [a, w], out: b}\n"
+               "  - {op: MatMul, in: [x, dy], out: dv, transpose_a: 1}\n"
+               "  - {op: Update, in: [v, dv], out: v, rate: 0.01}");
+  const std::string run = launched(scratch, plan) +
+                          " --mode loop --impl all=model --set gpus=1 --set graph.compute=16 ";
+  CHECK(run_correctly(run + "--set graph.by_rows=true").text("job.results_sha256") ==
+        run_correctly(run).text("job.results_sha256"));
+}
+
 // Three products of 1408 x 256 and a softmax between them. In tiles of 128 x 128 each has 22; seven units have four
 // rounds of them where one product waits for the other, and 3.14 where it does not.
 TEST_CASE("units begin an operator while others end the one before", "[GD-LOOP-04]") {
