@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job whose kernels pass data through queues in pinned lines of the L2. It names them for the race
-// law (models/gpu/base/race_law.h), and is given what has passed through them.
+// A job whose kernels pass data to each other, through queues in pinned lines of the L2 or in memory. It
+// names them for the race law (models/gpu/base/race_law.h), and is given what has passed through queues.
 #ifndef STRETTO_PLATFORM_JOBS_QUEUE_OWNER_H_
 #define STRETTO_PLATFORM_JOBS_QUEUE_OWNER_H_
 
@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sw/driver/l2_ways.h"
 #include "sw/driver/stretto_driver.h"
@@ -43,7 +44,17 @@ class QueueOwner {
     std::function<uint64_t(uint32_t rank)> left;
   };
 
+  // Offsets in the GPU's memory.
+  struct Range {
+    uint64_t begin, bytes;
+  };
+
   virtual ~QueueOwner() = default;
+  // What is to be watched beside pinned lines.
+  virtual std::vector<Range> watched(uint32_t rank) const {
+    (void)rank;
+    return {};
+  }
   // "queue 3, entry 1"; "" where there is none.
   virtual std::string queue_at(uint32_t rank, uint64_t offset) const = 0;
   // The word there; nothing if there is none.
@@ -58,10 +69,6 @@ class QueueOwner {
 
  protected:
   const Meter& meter() const { return meter_; }
-  // Offsets in the GPU's memory.
-  struct Range {
-    uint64_t begin, bytes;
-  };
   // Whether all lines of pinned ranges have a way of their set for certain.
   static bool stay(const stretto_client_options_t& client, std::initializer_list<Range> ranges) {
     const uint64_t way = client.l2_way_bytes;

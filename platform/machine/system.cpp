@@ -480,6 +480,10 @@ class System::State {
       races.set_names(
           {.place = [&owner, rank](uint64_t offset) { return owner.queue_at(rank, offset); },
            .stage = [&owner, rank](uint64_t offset) { return owner.stage_at(rank, offset); }});
+      std::vector<RaceLaw::Range> ranges;
+      for (const QueueOwner::Range& range : owner.watched(rank))
+        ranges.push_back({range.begin, range.bytes});
+      if (!ranges.empty()) races.watch_always(ranges);
       if (timeline == nullptr) continue;
       const auto fill = std::make_shared<QueueFill>(
           "gpu" + std::to_string(gpus[rank]),

@@ -12,6 +12,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/graph_file.h"
 #include "tests/support/run_json.h"
 
 using namespace stretto::test;
@@ -20,23 +21,6 @@ namespace {
 
 uint64_t statistic(const RunResult& root, const std::string& path) {
   return root.number("statistics." + path);
-}
-
-// The stem of a graph of these tensors and operators, as compile.py writes it.
-std::string compiled(const Scratch& scratch, const std::string& tensors, const std::string& ops) {
-  const std::string graph =
-      scratch.file("g.yaml", "name: g\ntensors:\n  " + tensors + "\nops:\n  - " + ops + "\n");
-  const Finished finished = run_command("python3 " STRETTO_SOURCE_DIR "/sw/compiler/compile.py " +
-                                        graph + " -o " + scratch.path + "/g");
-  INFO(finished.output);
-  REQUIRE(finished.status == 0);
-  return scratch.path + "/g";
-}
-
-// A workload of it that runs twice, launched unless another mode is asked for.
-std::string launched(const Scratch& scratch, const std::string& plan) {
-  return scratch.file("w.yaml", "machine: t3\nmodes: [launched, loop]\ngraph: {plan: " + plan +
-                                    ", iterations: 2}\n");
 }
 
 // The kernel that roofline calls 256x128x64x3.
@@ -112,91 +96,6 @@ TEST_CASE("a graph gives the numbers of double precision whatever runs it", "[GD
       CHECK(root.real("check.max_error") > 0);
     }
   }
-}
-
-TEST_CASE("tiles that wait for rows give the same bits as operators that wait for operators",
-          "[GD-LOOP-04]") {
-  for (const std::string run :
-       {"graph/mlp --mode loop --set gpus=3", "graph/mlp --mode loop --set graph.compute=1",
-        "graph/bert-small --mode loop", "graph/bert-small --mode loop-s",
-        "graph/bert-small --mode loop --set gpus=1 --set graph.compute=5",
-        "graph/bert-small-master --mode loop --set graph.iterations=3"}) {
-    const auto whole = run_correctly(run);
-    const auto by_rows = run_correctly(run + " --set graph.by_rows=true");
-    CHECK(by_rows.text("job.results_sha256") == whole.text("job.results_sha256"));
-    CHECK(by_rows.text("digest") != whole.text("digest"));
-  }
-}
-
-// Of all operators one alone waits for rows, of a product whose weights move: what it has seen at its end in one iteration
-// says nothing of the next. There are more work-groups than tiles: others make a than read it.
-TEST_CASE("tiles wait for rows anew in each iteration", "[GD-LOOP-04]") {
-  const Scratch scratch;
-  const std::string plan =
-      compiled(scratch,
-               "x: {shape: [128, 200], kind: input}\n  v: {shape: [200, 128], kind: weight}\n"
-               "  w: {shape: [128, 128], kind: weight}\n  dy: {shape: [128, 128], kind: input}\n"
-               "  a: {shape: [128, 128]}\n  b: {shape: [128, 128]}\n"
-               "  dv: {shape: [200, 128], kind: gradient}",
-               "{op: MatMul, in: [x, v], out: a}\n  - {op: MatMul, in: [a, w], out: b}\n"
-               "  - {op: MatMul, in: [x, dy], out: dv, transpose_a: 1}\n"
-               "  - {op: Update, in: [v, dv], out: v, rate: 0.01}");
-  const std::string run = launched(scratch, plan) +
-                          " --mode loop --impl all=model --set gpus=1 --set graph.compute=16 ";
-  CHECK(run_correctly(run + "--set graph.by_rows=true").text("job.results_sha256") ==
-        run_correctly(run).text("job.results_sha256"));
-}
-
-// Three products of 1408 x 256 and a softmax between them. In tiles of 128 x 128 each has 22; seven units have four
-// rounds of them where one product waits for the other, and 3.14 where it does not.
-TEST_CASE("units begin an operator while others end the one before", "[GD-LOOP-04]") {
-  const Scratch scratch;
-  const std::string wide = ": {shape: [1408, 256]", weight = ": {shape: [256, 256], kind: weight}";
-  const std::string plan =
-      compiled(scratch,
-               "x" + wide + ", kind: input}\n  v" + weight + "\n  w" + weight + "\n  u" + weight +
-                   "\n  a" + wide + "}\n  b" + wide + "}\n  c" + wide + "}\n  d" + wide + "}",
-               "{op: MatMul, in: [x, v], out: a}\n  - {op: MatMul, in: [a, w], out: b}\n"
-               "  - {op: Softmax, in: [b], out: c}\n  - {op: MatMul, in: [c, u], out: d}");
-  const std::string run =
-      launched(scratch, plan) + " --mode loop --impl all=model --set gpus=1 --set graph.compute=7 ";
-  const auto ns = [&](const std::string& more) {
-    const auto root = run_correctly(run + more);
-    return root.at("job.iteration_ns").as_array().at(1).to_number<double>();
-  };
-  const double gain = ns("--set graph.by_rows=true") / ns("");
-  CHECK(gain < 0.97);
-  CHECK(gain > 3.14 / 4);
-}
-
-TEST_CASE("tiles that wait for no rows, and blocks that are miscounted, are found out",
-          "[GD-LOOP-04]") {
-  const Scratch scratch;
-  const std::string plan = compiled(
-      scratch,
-      "x: {shape: [300, 200], kind: input}\n  v: {shape: [200, 256], kind: weight}\n"
-      "  w: {shape: [256, 256], kind: weight}\n  a: {shape: [300, 256]}\n  b: {shape: [300, 256]}",
-      "{op: MatMul, in: [x, v], out: a}\n  - {op: MatMul, in: [a, w], out: b}");
-  const std::string run = "run " + launched(scratch, plan) +
-                          " --mode loop --impl all=model --set gpus=1 --set graph.iterations=1 "
-                          "--set graph.by_rows=true --out " +
-                          scratch.path + "/r";
-  const auto expect = [&](const std::string& edit, int status, const std::string& says) {
-    const std::string source = scratch.path + "/fault.c";
-    const Finished built = run_command("sed '" + edit + "' " + plan + ".c > " + source +
-                                       " && bash " STRETTO_BUILD_DIR "/stretto-kernel -e loop -o " +
-                                       plan + ".elf " + source);
-    INFO(edit << "\n" << built.output);
-    REQUIRE(built.status == 0);
-    const Finished finished = run_stretto(run);
-    INFO(finished.output);
-    CHECK(finished.status == status);
-    CHECK(finished.says(says));
-  };
-  expect("", 0, "complete");
-  expect("/[.]a = /s/, 0},/, LOOP_NOBODY},/", 1, "wrong data: rank 0 tensor b");
-  // The first block of a is counted in a word that is not its own.
-  expect("s/, 300, 512, 0},/, 300, 512, 7},/", 1, "blocks of operator 0: 0 bytes counted");
 }
 
 TEST_CASE(
@@ -638,13 +537,6 @@ TEST_CASE("without values a graph takes the same time") {
                without = run_correctly(run + " --set gpu.tile_values=false");
     CHECK(with.at("job.iteration_ns") == without.at("job.iteration_ns"));
   }
-}
-
-TEST_CASE("rows are waited for in loop kernels alone") {
-  const Finished finished =
-      run_stretto("run graph/mlp --mode launched --set gpus=1 --set graph.by_rows=true");
-  CHECK(finished.status == 2);
-  CHECK(finished.says("graph.by_rows is of loop kernels"));
 }
 
 TEST_CASE("what does not fit a graph is said before the run") {

@@ -13,6 +13,7 @@ namespace stretto {
 
 void RaceLaw::watch(const std::vector<Range>& ranges) {
   for (const Watched& range : ranges_) {
+    if (!range.is_pinned) continue;
     std::vector<Moved>& past = past_[range.first];
     past.resize(std::max(past.size(), range.lines.size()));
     for (size_t i = 0; i < range.lines.size(); ++i) {
@@ -21,15 +22,22 @@ void RaceLaw::watch(const std::vector<Range>& ranges) {
     }
   }
   ranges_.clear();
-  for (const Range& range : ranges) {
+  const auto add = [this](const Range& range, bool is_pinned) {
     const uint64_t first = range.base >> kLineBits;
     const uint64_t end = (range.base + range.bytes + (1u << kLineBits) - 1) >> kLineBits;
-    ranges_.push_back({first, end, std::vector<Line>(end - first)});
-  }
-  has_queues_ = false;
+    ranges_.push_back({first, end, std::vector<Line>(end - first), is_pinned});
+  };
+  for (const Range& range : ranges) add(range, true);
+  for (const Range& range : always_) add(range, false);
+  has_queues_ = !always_.empty();
   groups_.clear();
   words_.clear();
   threads_.clear();
+}
+
+void RaceLaw::watch_always(const std::vector<Range>& ranges) {
+  always_ = ranges;
+  watch({});
 }
 
 void RaceLaw::raise(VectorClock& clock, uint32_t thread, Cycle to) {
@@ -82,7 +90,7 @@ void RaceLaw::for_each_line(tlm::tlm_generic_payload& payload, const F& f) {
           entry.accesses.clear();
           entry.epoch = epoch_;
         }
-        f(line, entry, static_cast<uint8_t>(line == from ? begin & 127 : 0),
+        f(range, line, entry, static_cast<uint8_t>(line == from ? begin & 127 : 0),
           static_cast<uint8_t>(line == to ? end & 127 : 127));
       }
     }
@@ -107,13 +115,14 @@ void RaceLaw::sent(const Wavefront& by, tlm::tlm_generic_payload& payload, Cycle
   const bool store = operation != Operation::read;
   const Group* const group = has_queues_ ? &group_of(by) : nullptr;
   accesses_ += has_queues_;
-  for_each_line(payload, [&](uint64_t number, Line& line, uint8_t first, uint8_t last) {
-    (store ? line.written : line.read) += last - first + 1u;
-    (store ? all_.written : all_.read) += last - first + 1u;
-    if (group != nullptr)
-      add(number, line, *group, by.id,
-          {kUnderWay, group->first_thread + by.id, first, last, store});
-  });
+  for_each_line(
+      payload, [&](const Watched& range, uint64_t number, Line& line, uint8_t first, uint8_t last) {
+        (store ? line.written : line.read) += last - first + 1u;
+        if (range.is_pinned) (store ? all_.written : all_.read) += last - first + 1u;
+        if (group != nullptr)
+          add(number, line, *group, by.id,
+              {kUnderWay, group->first_thread + by.id, first, last, store});
+      });
 }
 
 RaceLaw::Traffic RaceLaw::traffic(uint64_t base, uint64_t bytes) const {
@@ -135,11 +144,14 @@ RaceLaw::Traffic RaceLaw::traffic(uint64_t base, uint64_t bytes) const {
 }
 
 void RaceLaw::report(StatisticSink& sink) const {
-  if (all_.written + all_.read == 0) return;
-  sink.add("l2.pinned_written", all_.written, "bytes", "Bytes that wavefronts stored there.");
-  sink.add("l2.pinned_read", all_.read, "bytes", "Bytes that wavefronts loaded from there.");
-  sink.add("l2.race_checks", accesses_, "count",
-           "Accesses to queues that were held against earlier ones by the race law.");
+  const bool has_pinned = all_.written + all_.read != 0;
+  if (has_pinned) {
+    sink.add("l2.pinned_written", all_.written, "bytes", "Bytes that wavefronts stored there.");
+    sink.add("l2.pinned_read", all_.read, "bytes", "Bytes that wavefronts loaded from there.");
+  }
+  if (has_pinned || accesses_ != 0)
+    sink.add("l2.race_checks", accesses_, "count",
+             "Accesses that were held against earlier ones by the race law.");
 }
 
 // Accesses that happen before a store, and loads before a later one of their wavefront, say nothing
@@ -179,7 +191,7 @@ void RaceLaw::answered(const Wavefront& by, tlm::tlm_generic_payload& payload, C
   if (group == groups_.end()) return;  // Sent before there were queues.
   const uint32_t thread = group->second.first_thread + by.id;
   const bool store = operation != Operation::read;
-  for_each_line(payload, [&](uint64_t, Line& line, uint8_t first, uint8_t last) {
+  for_each_line(payload, [&](const Watched&, uint64_t, Line& line, uint8_t first, uint8_t last) {
     for (Access& access : line.accesses) {
       if (access.thread != thread || access.store != store || access.done != kUnderWay ||
           access.first != first || access.last != last)
@@ -209,7 +221,7 @@ void RaceLaw::ended(uint16_t unit, uint8_t group) {
     threads_[found->second.first_thread + id].has_ended = true;
   groups_.erase(found);
   if (!groups_.empty()) return;
-  has_queues_ = false;
+  has_queues_ = !always_.empty();
   ++epoch_;
   words_.clear();
   threads_.clear();
@@ -228,15 +240,18 @@ void RaceLaw::breach(uint64_t number, const Access& earlier, const Access& later
   std::snprintf(
       address, sizeof address, "0x%llx",
       static_cast<unsigned long long>(((uint64_t{gpu_} + 1) << STRETTO_NODE_SHIFT) + offset));
-  const std::string queue = place_at(offset);
+  const std::string place = place_at(offset);
+  const bool is_queue = std::any_of(ranges_.begin(), ranges_.end(), [&](const Watched& range) {
+    return range.is_pinned && number >= range.first && number < range.end;
+  });
   const char* const what = earlier.store ? "the store" : "the load";
   const std::string state = earlier.done == kUnderWay
                                 ? "was performed"
                                 : "was ordered before it (a release or an acquire is missing)";
-  throw CheckError("race: gpu" + std::to_string(gpu_) + ": queue data at " + address +
-                   (queue.empty() ? "" : ", " + queue + ",") +
-                   (later.store ? " written" : " read") + " by " + name_of(later) + " before " +
-                   what + " of " + name_of(earlier) + " " + state);
+  throw CheckError(
+      "race: gpu" + std::to_string(gpu_) + (is_queue ? ": queue data at " : ": data at ") +
+      address + (place.empty() ? "" : ", " + place + ",") + (later.store ? " written" : " read") +
+      " by " + name_of(later) + " before " + what + " of " + name_of(earlier) + " " + state);
 }
 
 }  // namespace stretto

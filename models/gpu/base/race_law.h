@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// RaceLaw: a load of queue data comes after the store that wrote them, and the next store after all
-// loads. It holds in pinned lines of the L2 as soon as an atomic in one of them makes queues of them
-// (sw/include/tile_queue.h). Happens-before, with a vector clock each wavefront, in clocks of the GPU:
+// RaceLaw: a load of data that wavefronts pass to each other comes after the store that wrote them, and
+// the next store after all loads. It holds in pinned lines of the L2 as soon as an atomic in one of
+// them makes queues of them (sw/include/tile_queue.h), and where a job asks for it. Happens-before,
+// with a vector clock each wavefront, in clocks of the GPU:
 //
 //   release  an atomic on a word of such a line publishes what its wavefront has completed or
 //            acquired; its own stores are complete by then, the unit sees to it; loads need a wait
@@ -13,7 +14,8 @@
 // before the later. A breach ends the run and names line, queue, producer and consumer. Timing does
 // not hide it: a missing barrier is found where the bytes happen to be right, and without values.
 //
-// While no range is pinned nothing is watched; units pay a comparison a request.
+// Wavefronts of one GPU: an order that goes by way of another node is not followed. Where no range is
+// watched units pay a comparison a request.
 #ifndef STRETTO_MODELS_GPU_BASE_RACE_LAW_H_
 #define STRETTO_MODELS_GPU_BASE_RACE_LAW_H_
 
@@ -55,6 +57,8 @@ class RaceLaw {
 
   // These ranges are pinned from now on, whole lines. Forgets all accesses, not what they moved.
   void watch(const std::vector<Range>& ranges);
+  // These are watched, too, whatever is pinned, and from the first access on.
+  void watch_always(const std::vector<Range>& ranges);
   bool watches() const { return !ranges_.empty(); }
   // What lies at an offset, and whose arguments do ("" = nobody knows), for reports.
   struct Names {
@@ -104,6 +108,7 @@ class RaceLaw {
   struct Watched {
     uint64_t first, end;  // Lines.
     std::vector<Line> lines;
+    bool is_pinned;
   };
   // Bytes of ranges that were watched before, by first line.
   struct Moved {
@@ -127,7 +132,7 @@ class RaceLaw {
   static void join(VectorClock& clock, const VectorClock& other);
   Group& group_of(const Wavefront& by);
   bool touches(tlm::tlm_generic_payload& payload) const;
-  // Calls f(number, line, first byte, last byte) for each watched line of each row.
+  // Calls f(range, number, line, first byte, last byte) for each watched line of each row.
   template <class F>
   void for_each_line(tlm::tlm_generic_payload& payload, const F& f);
   void add(uint64_t number, Line& line, const Group& group, unsigned id, const Access& access);
@@ -138,9 +143,10 @@ class RaceLaw {
   Names names_;
   std::function<void(uint64_t, Cycle)> atomics_;
   std::vector<Watched> ranges_;
+  std::vector<Range> always_;
   std::map<uint64_t, std::vector<Moved>> past_;
-  bool has_queues_ = false;
-  uint64_t epoch_ = 1;  // Counts up when all work-groups that touched the lines have ended.
+  bool has_queues_ = false;  // Or there are ranges that are always watched.
+  uint64_t epoch_ = 1;       // Counts up when all work-groups that touched the lines have ended.
   std::unordered_map<uint32_t, Group> groups_;
   std::unordered_map<uint64_t, VectorClock> words_;  // By offset: what was released there.
   std::vector<Thread> threads_;

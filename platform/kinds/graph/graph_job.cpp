@@ -122,6 +122,12 @@ class GraphJob final : public Job, public QueueOwner {
           payload < queue.edge.entries * uint64_t{queue.edge.entry_bytes})
         return fmt::format("queue {}, entry {}", queue.name, payload / queue.edge.entry_bytes);
     }
+    if (kind_.races) {
+      const uint64_t gradient = offset - offset_of(place_.gradients);
+      const bool is_gradient = gradient < plan_.gradient_bytes;
+      return plan_.tensors_at(is_gradient,
+                              is_gradient ? gradient : offset - offset_of(place_.arena));
+    }
     const std::optional<QueueWord> word = word_at(rank, offset);
     return !word ? ""
                  : fmt::format("queue {}, entry {}, {}", word->queue, word->entry,
@@ -129,6 +135,12 @@ class GraphJob final : public Job, public QueueOwner {
   }
   std::optional<QueueWord> word_at(uint32_t rank, uint64_t offset) const override {
     return plan_.word_at(offset - offset_of(results_[rank].stage_words));
+  }
+  std::vector<Range> watched(uint32_t) const override {
+    if (!kind_.races) return {};
+    return {{offset_of(place_.arena), plan_.arena_bytes},
+            {offset_of(place_.gradients), plan_.gradient_bytes},
+            {loop_words(), LOOP_WORD_BYTES}};
   }
   std::string stage_at(uint32_t rank, uint64_t offset) const override {
     stage_arguments_t found{};
@@ -301,6 +313,9 @@ class GraphJob final : public Job, public QueueOwner {
     const stretto_runtime_options_t options = launched_options();
     return stretto_runtime_first_address(&options) + (tensor.in_gradients ? plan_.arena_bytes : 0) +
            tensor.offset;
+  }
+  uint64_t loop_words() const {
+    return offset_of(place_.words) + place_.words_bytes - LOOP_WORD_BYTES;
   }
   // Words count what the work-groups have told each other.
   void check_words(CheckReport& report) const;
@@ -477,8 +492,7 @@ void GraphJob::check_words(CheckReport& report) const {
   for (uint32_t rank = 0; !is_launched(p.mode) && rank < memories_.size(); ++rank) {
     const auto word = [&](uint64_t index) {
       uint64_t value = 0;
-      const uint64_t words = offset_of(place_.words) + place_.words_bytes - LOOP_WORD_BYTES;
-      memories_[rank]->read(words + 8 * index, reinterpret_cast<uint8_t*>(&value), 8);
+      memories_[rank]->read(loop_words() + 8 * index, reinterpret_cast<uint8_t*>(&value), 8);
       return value;
     };
     const auto expect = [&](const char* what, uint64_t index, uint64_t at, uint64_t expected) {

@@ -39,6 +39,11 @@ void GraphKind::describe(ParameterSet& set) {
   set.flag("by_rows", by_rows,
            "loop, loop-s: tiles wait for the rows that they read, not for whole operators "
            "(GD-LOOP-04).");
+  set.flag(
+      "races", races,
+      "loop, loop-s on one GPU: a load of a tensor that no wait orders behind its store ends the "
+      "run, also where the bytes are right; likewise a store behind loads. Times stay as they "
+      "are.");
 }
 
 std::string GraphKind::first_error() const {
@@ -117,8 +122,15 @@ void GraphKind::check(const JobRequest& request) const {
     if (by_rows)
       throw UserError(who + ": graph.by_rows is of loop kernels: modes " +
                       graph_mode_name(GRAPH_LOOP) + " and " + graph_mode_name(GRAPH_LOOP_S));
+    if (races)
+      throw UserError(who + ": graph.races is of loop kernels: modes " +
+                      graph_mode_name(GRAPH_LOOP) + " and " + graph_mode_name(GRAPH_LOOP_S));
     return;
   }
+  if (races && p.ranks > 1)
+    throw UserError(
+        who +
+        ": graph.races is for gpus=1: an order that goes by way of another GPU is not followed");
   if (!loaded.no_loop.empty())
     throw UserError(fmt::format("{}: {} has no loop kernel: {}; --mode launched runs it", who, file,
                                 loaded.no_loop));

@@ -30,6 +30,7 @@ class GraphKind final : public WorkloadKind {
   uint32_t compute = 0;      // Work-groups that compute; 0 = what the compute units hold.
   uint32_t comm_groups = 2;  // ... that reduce gradients.
   bool by_rows = false;      // Loop kernels: tiles wait for the rows that they read.
+  bool races = false;        // Loop kernels: tensors are watched by the race law.
 };
 
 }  // namespace stretto

@@ -620,6 +620,16 @@ std::optional<QueueWord> GraphPlan::word_at(uint64_t place) const {
   return std::nullopt;
 }
 
+std::string GraphPlan::tensors_at(bool in_gradients, uint64_t offset) const {
+  std::string names;
+  for (const GraphTensor& tensor : tensors) {
+    if (tensor.in_gradients == in_gradients &&
+        offset - tensor.offset < kElementBytes * tensor.elements())
+      names += (names.empty() ? "tensor " : " or ") + tensor.name;
+  }
+  return names;
+}
+
 std::string GraphPlan::stage_at(uint64_t place) const {
   for (size_t i = 0; i < stages.size(); ++i)
     for (size_t s = 0; s < stages[i].size(); ++s)

@@ -88,6 +88,8 @@ struct GraphPlan {
   // By places in the words of all stages: a word of a queue, and the stage whose work-groups leave their clocks there.
   std::optional<QueueWord> word_at(uint64_t place) const;
   std::string stage_at(uint64_t place) const;
+  // "tensor a", or all that lie there in turn: "tensor a or b"; "" if none does.
+  std::string tensors_at(bool in_gradients, uint64_t offset) const;
 };
 
 // Where each ScatterAdd adds what, from the contents of its indices, in lists and operators. Indices are those of all

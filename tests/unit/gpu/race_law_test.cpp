@@ -4,6 +4,8 @@
 // State space: who synchronises (nobody, atomic, barrier before it or not) x what is in flight then.
 #include "models/gpu/base/race_law.h"
 
+#include <utility>
+
 #include <catch2/catch.hpp>
 
 #include "models/common/error.h"
@@ -95,6 +97,30 @@ TEST_CASE("a load that waits for nothing is named with its store, line and queue
       "work-group 11, wavefront 0) before the store of compute unit 1 (kernel slot 3, work-group "
       "10, "
       "wavefront 0) was ordered before it (a release or an acquire is missing)");
+}
+
+TEST_CASE("what is always watched needs no atomic, outlasts pins, and is not counted as pinned") {
+  RaceLaw law{0};
+  law.watch_always({{kElsewhere, 0x100}});
+  Fixture f;
+  const auto race = [&] {
+    return f.breach([&] {
+      for (const auto& [by, operation] :
+           {std::pair{kProducer, kStore}, std::pair{kConsumer, kLoad}}) {
+        Fixture::Request request(operation, kElsewhere, 64);
+        law.sent(by, request.payload, f.now += 10);
+        law.answered(by, request.payload, f.now += 10);
+      }
+    });
+  };
+  CHECK(race().starts_with("race: gpu0: data at 0x10000009000 read by compute unit 2"));
+  law.watch({{kData, 0x100}});
+  CHECK(race() != "");
+  law.ended(kProducer.unit, kProducer.group);
+  law.ended(kConsumer.unit, kConsumer.group);
+  CHECK(race() != "");
+  law.watch({});
+  CHECK(law.traffic(kElsewhere, 0x100).written == 0);
 }
 
 TEST_CASE("a load of what is on its way to the L2 is a race even behind a word") {
