@@ -55,7 +55,7 @@ class QueueOwner {
     (void)rank;
     return {};
   }
-  // "queue 3, entry 1"; "" where there is none.
+  // "queue 3, entry 1", "tensor a"; "" where nothing is known.
   virtual std::string queue_at(uint32_t rank, uint64_t offset) const = 0;
   // The word there; nothing if there is none.
   virtual std::optional<QueueWord> word_at(uint32_t rank, uint64_t offset) const = 0;

@@ -118,8 +118,8 @@ TEST_CASE("rows are waited for in loop kernels alone") {
   CHECK(finished.says("graph.by_rows is of loop kernels"));
 }
 
-// Of each fault the data are right: an atomic takes longer to memory than stores to the L2, whoever waits for the word
-// comes too late to see it.
+// Of the faults by rows the data are right: an atomic takes longer to memory than stores to the L2, whoever waits for the
+// word comes too late to see them.
 TEST_CASE("kernels that tell of results before these are stored are found by the race law alone",
           "[GD-LOOP-04]") {
   const Scratch scratch;
@@ -150,8 +150,8 @@ TEST_CASE("kernels that tell of results before these are stored are found by the
   const std::string no_wait =
       "/^KERNEL_INLINE void loop_wait(/,/^}/s/if (l->wavefront == 0)/if (0)/";
   const std::string race = "race: gpu0: data at 0x";
-  const std::string several_tiles =
-      " --set graph.compute=3";  // Each; of one the operator's word tells.
+  // Of a work-group; of its last one the operator's word tells.
+  const std::string several_tiles = " --set graph.compute=3";
   expect(early_tile, several_tiles, 1, race);
   expect(early_rows, "", 1, race);
   expect(early_word, " --set graph.by_rows=false", 1, race);

@@ -119,12 +119,10 @@ void GraphKind::check(const JobRequest& request) const {
     throw UserError(fmt::format("{}: {} has no fused groups; compile.py --mode vertical makes them",
                                 who, file));
   if (is_launched(p.mode)) {
-    if (by_rows)
-      throw UserError(who + ": graph.by_rows is of loop kernels: modes " +
-                      graph_mode_name(GRAPH_LOOP) + " and " + graph_mode_name(GRAPH_LOOP_S));
-    if (races)
-      throw UserError(who + ": graph.races is of loop kernels: modes " +
-                      graph_mode_name(GRAPH_LOOP) + " and " + graph_mode_name(GRAPH_LOOP_S));
+    if (by_rows || races)
+      throw UserError(fmt::format("{}: graph.{} is of loop kernels: modes {} and {}", who,
+                                  by_rows ? "by_rows" : "races", graph_mode_name(GRAPH_LOOP),
+                                  graph_mode_name(GRAPH_LOOP_S)));
     return;
   }
   if (races && p.ranks > 1)

@@ -121,6 +121,10 @@ TEST_CASE("what is always watched needs no atomic, outlasts pins, and is not cou
   CHECK(race() != "");
   law.watch({});
   CHECK(law.traffic(kElsewhere, 0x100).written == 0);
+  StatisticSink sink;
+  law.report(sink);
+  REQUIRE(sink.all().size() == 1);
+  CHECK(sink.all()[0].path == "l2.race_checks");
 }
 
 TEST_CASE("a load of what is on its way to the L2 is a race even behind a word") {
