@@ -25,9 +25,12 @@ KERNEL_INLINE uint64_t take_tickets(send_port_t* port, uint64_t count) {
   uint64_t* const tickets = (uint64_t*)(uintptr_t)ring->ticket;
   const uint64_t ticket = __atomic_fetch_add(tickets, count, __ATOMIC_RELAXED);
   const uint64_t end = ticket + count;
+  // The replica is read once where there is room; a kernel that begins behind a full turn of the ring pays no more.
+  const volatile uint64_t* const replica = (const volatile uint64_t*)(uintptr_t)ring->replica;
+  if (end - port->head > ring->depth) port->head = *replica;
   if (end - port->head > ring->depth) {
     tile_wait_until(ring->replica, TILE_GEU, end - ring->depth);
-    port->head = *(const volatile uint64_t*)(uintptr_t)ring->replica;
+    port->head = *replica;
   }
   return ticket;
 }
