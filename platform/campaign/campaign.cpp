@@ -21,6 +21,13 @@ namespace stretto {
 
 namespace fs = std::filesystem;
 
+std::string plain_name(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '/' || c == ' ' || c == ':' || c == ','; },
+      '_');
+  return text;
+}
+
 const std::string& Campaign::add(CampaignRun run) {
   std::string key = checked_key(run);
   simulations_.push_back({.run = std::move(run), .key = std::move(key)});
@@ -29,9 +36,8 @@ const std::string& Campaign::add(CampaignRun run) {
 
 void Campaign::lock() {
   if (options_.table_only && !fs::is_directory(options_.out))
-    throw UserError(
-        fmt::format("--table-only: {}: no such folder; 'stretto reproduce {}' makes results",
-                    options_.out, options_.name));
+    throw UserError(fmt::format("--table-only: {}: no such folder; 'stretto {}' makes results",
+                                options_.out, options_.command));
   folder_ = std::make_unique<OutputFolder>(options_.out);
 }
 
@@ -129,18 +135,18 @@ void Campaign::print_plan() const {
   if (const unsigned damaged = count[State::damaged]; damaged != 0) {
     const Simulation& one = *first[State::damaged];
     fmt::print(stderr, "{}: {} results are damaged, the first is {}/stats.json: {} ({})\n",
-               options_.who(), damaged, path(one.run), again, one.why);
+               options_.command, damaged, path(one.run), again, one.why);
   }
   if (const unsigned stale = count[State::stale]; stale != 0) {
     fmt::print(stderr,
                "{}: {} results in {} are of another build, firmware, kernel, machine or "
                "option: {}\n",
-               options_.who(), stale, options_.out, again);
+               options_.command, stale, options_.out, again);
   }
   if (const unsigned rejected = count[State::rejected]; rejected != 0) {
     const Simulation& one = *first[State::rejected];
     fmt::print(stderr, "{}: {} results failed their checks, the first is {}: {}: left out\n",
-               options_.who(), rejected, path(one.run), one.why);
+               options_.command, rejected, path(one.run), one.why);
   }
 }
 
@@ -170,7 +176,7 @@ int Campaign::simulate() {
     of_job.push_back(&one);
   }
   fmt::print(stderr, "{}: {} of {} simulations to run, {} at a time, results in {}\n",
-             options_.who(), jobs.size(), simulations_.size(), options_.jobs, options_.out);
+             options_.command, jobs.size(), simulations_.size(), options_.jobs, options_.out);
   size_t finished = 0;
   int status = kExitSuccess;
   const int signal =
@@ -185,7 +191,7 @@ int Campaign::simulate() {
       });
   for (Simulation* one : of_job) inspect(*one);
   if (signal == SIGALRM) {
-    fmt::print(stderr, "{}: time limit of {} s; this goes on from here: {}\n", options_.who(),
+    fmt::print(stderr, "{}: time limit of {} s; this goes on from here: {}\n", options_.command,
                options_.time_limit_s, options_.command_line);
     return kExitTimeLimit;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulations of a reproduction: each a child process with a result folder of its own. A
+// The simulations of a reproduction or sweep: each a child process with a result folder of its own. A
 // complete result of the same machine, workload, executable and programs is not simulated again.
 // Each stats.json is parsed once, and once more after its simulation has run.
 #ifndef STRETTO_PLATFORM_CAMPAIGN_CAMPAIGN_H_
@@ -25,6 +25,9 @@ struct CampaignRun {
   std::string machine;            // Empty: the workload's.
   std::vector<std::string> sets;  // Of this simulation; those of the options come behind.
 };
+
+// "graph_bert-small" of "graph/bert-small": for a folder, or a word of a table.
+std::string plain_name(std::string text);
 
 class Campaign {
  public:

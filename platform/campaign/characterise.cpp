@@ -24,14 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr unsigned kAloneUnits = 8;  // Alone: a work-group on one of so many units.
 
-// "graph_bert-small" of "graph/bert-small", for a folder and a line of the table.
-std::string plain(std::string name) {
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '/' || c == ' ' || c == ':' || c == ','; },
-      '_');
-  return name;
-}
-
 class Characterisation {
  public:
   explicit Characterisation(const CharacteriseOptions& options)
@@ -54,7 +46,7 @@ class Characterisation {
   CampaignRun run_of(const std::string& workload, const std::string& folder,
                      std::vector<std::string> sets) const {
     const Resolved resolved = resolve(workload);
-    return {.folder = plain(workload) + "/" + folder,
+    return {.folder = plain_name(workload) + "/" + folder,
             .title = workload + " " + resolved.mode + ", " + folder,
             .workload = workload,
             .mode = resolved.mode,
@@ -151,8 +143,8 @@ class Characterisation {
     if (const std::string missing = campaign.missing_results(); !missing.empty())
       throw CheckError("characterise: " + missing);
     for (const std::string& workload : workloads)
-      compare(workload, *campaign.result(plain(workload) + "/simulated"),
-              *campaign.result(plain(workload) + "/sampled"));
+      compare(workload, *campaign.result(plain_name(workload) + "/simulated"),
+              *campaign.result(plain_name(workload) + "/sampled"));
     return kExitSuccess;
   }
 
@@ -163,12 +155,13 @@ class Characterisation {
 
   void compare(const std::string& workload, const ResultFile& simulated,
                const ResultFile& sampled) {
-    table_.errors["time." + plain(workload)] = ppm(sampled.time("total"), simulated.time("total"));
+    table_.errors["time." + plain_name(workload)] =
+        ppm(sampled.time("total"), simulated.time("total"));
     const auto jobs = simulated.root().find("jobs");
     if (jobs) {
       const std::vector<ResultValue> one = jobs->items(), other = sampled.root().at("jobs").items();
       for (size_t i = 0; i < one.size(); ++i) {
-        table_.errors[fmt::format("time.{}.job{}", plain(workload), i)] =
+        table_.errors[fmt::format("time.{}.job{}", plain_name(workload), i)] =
             ppm(other[i].at("time_ns").whole(), one[i].at("time_ns").whole());
       }
       return;
@@ -178,8 +171,8 @@ class Characterisation {
       if (path.ends_with("sampled.kernel_error_median")) median = std::max(median, value);
       if (path.ends_with("sampled.kernel_error_max")) most = std::max(most, value);
     }
-    table_.errors["kernels.median." + plain(workload)] = median;
-    table_.errors["kernels.max." + plain(workload)] = most;
+    table_.errors["kernels.median." + plain_name(workload)] = median;
+    table_.errors["kernels.max." + plain_name(workload)] = most;
   }
 
   void print() const {

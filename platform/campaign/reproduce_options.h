@@ -9,7 +9,9 @@
 namespace stretto {
 
 struct ReproduceOptions {
-  std::string name;    // Of the reproduction, "t3"; empty: stretto characterise.
+  std::string name;  // Of a reproduction, "t3".
+  std::string
+      command;  // "reproduce t3", "characterise" or "sweep": who runs simulations, for messages.
   std::string figure;  // Empty: all.
   unsigned jobs = 1;
   std::string out;
@@ -18,9 +20,6 @@ struct ReproduceOptions {
   bool table_only = false;
   unsigned time_limit_s = 0;  // Of all simulations together; 0 = none.
   std::string command_line;   // For a shell, to run the same again.
-
-  // Who runs simulations, for messages.
-  std::string who() const { return name.empty() ? "characterise" : "reproduce " + name; }
 };
 
 }  // namespace stretto

@@ -19,6 +19,7 @@
 #include "platform/base/say.h"
 #include "platform/base/version.h"
 #include "platform/campaign/characterise.h"
+#include "platform/campaign/sweep.h"
 #include "platform/cli/listing.h"
 #include "platform/cli/words.h"
 #include "platform/config/options.h"
@@ -297,6 +298,7 @@ int command_reproduce(const Arguments& arguments, const Arguments& command_line)
   if (named->figures.empty() && !options.figure.empty())
     throw UserError(fmt::format("--figure: {} has none", named->name));
   if (options.out.empty()) options.out = "results/reproduce-" + named->name;
+  options.command = "reproduce " + named->name;
   options.command_line = shell_quoted(command_line);
   options.jobs = static_cast<unsigned>(whole_number("jobs", jobs, 1, 256));
   options.time_limit_s = named->time_limit_s;
@@ -352,12 +354,66 @@ int command_characterise(const Arguments& arguments, const Arguments& command_li
     throw UserError(
         "characterise needs a workload: one of 'stretto list workloads', a file.yaml or what else "
         "'stretto run' takes");
+  campaign.command = "characterise";
   campaign.command_line = shell_quoted(command_line);
   campaign.jobs = static_cast<unsigned>(whole_number("jobs", jobs, 1, 256));
   if (!time_limit.empty())
     campaign.time_limit_s =
         static_cast<unsigned>(whole_number("time-limit", time_limit, 1, 1'000'000));
   return characterise(options);
+}
+
+int command_sweep(const Arguments& arguments, const Arguments& command_line) {
+  SweepOptions options;
+  ReproduceOptions& campaign = options.campaign;
+  std::string jobs, time_limit;
+  po::options_description visible("Options"), positional;
+  // clang-format off
+  visible.add_options()
+    ("help,h",     "this text")
+    ("vary",       texts(options.vary, "KEY=V,V,.."),
+                   "values of a parameter ('stretto list parameters'), of mode or of machine; may be repeated: all "
+                   "combinations, the last varies fastest")
+    ("value",      texts(options.values, "PLACE"),
+                   "a column of the table: a place in stats.json, as time_ns.compute, job.lines.0.rate or "
+                   "statistics.*.l2.hits (sum of what matches); may be repeated")
+    ("machine",    text(options.machine, "M"),
+                   "shipped machine or file.yaml; default: the workload's")
+    ("mode",       text(options.mode, "NAME"),
+                   "one of the workload's modes; default: its first")
+    ("set",        texts(campaign.sets, "KEY=VALUE"),
+                   "set a parameter in every simulation")
+    ("impl",       text(campaign.impl, "all=KIND"),
+                   "rtl (default), model or lockstep; results are the same")
+    ("jobs",       text(jobs, "N")->default_value("1"),
+                   "simulations at a time")
+    ("out",        text(campaign.out, "DIR"),
+                   "results (default: results/sweep/WORKLOAD): sweep.csv, sweep.json, a picture, and a folder a "
+                   "simulation; what has a result is not simulated again")
+    ("time-limit", text(time_limit, "SECONDS"),
+                   "of host time for all simulations; results so far are kept")
+    ("table-only", po::bool_switch(&campaign.table_only),
+                   "simulate nothing; table of the results that exist");
+  // clang-format on
+  positional.add_options()("workload", po::value(&options.workload), "");
+  po::variables_map values;
+  if (parse_or_help(arguments,
+                    "sweep WORKLOAD --vary KEY=V,V,.. [options]\n\n"
+                    "Simulates a workload with every combination of values: time, its ratio to the "
+                    "first one's, and what\n--value asks for. 'stretto compare' shows single "
+                    "results in full",
+                    visible, positional, "workload", 1, values))
+    return kExitSuccess;
+  if (options.workload.empty())
+    throw UserError("sweep needs a workload: one of 'stretto list workloads' or a file.yaml");
+  if (campaign.out.empty()) campaign.out = "results/sweep/" + options.workload;
+  campaign.command = "sweep";
+  campaign.command_line = shell_quoted(command_line);
+  campaign.jobs = static_cast<unsigned>(whole_number("jobs", jobs, 1, 256));
+  if (!time_limit.empty())
+    campaign.time_limit_s =
+        static_cast<unsigned>(whole_number("time-limit", time_limit, 1, 1'000'000));
+  return sweep(options);
 }
 
 int command_list(const Arguments& arguments, const Arguments&) {
@@ -447,6 +503,7 @@ constexpr Command kCommands[] = {
     {"show",      "MACHINE|WORKLOAD",     "print a machine as a file of all its keys, and its peaks", command_show},
     {"reproduce", "NAME [options]",       "a table of published results: published, measured, verdict", command_reproduce},
     {"characterise", "WORKLOAD... [options]", "measure kernels for gpu.executor=sampled",             command_characterise},
+    {"sweep",     "WORKLOAD --vary KEY=V,V", "a workload with all combinations of values, as a table", command_sweep},
     {"list",      "TOPIC",                "what ships, what can be set",                              command_list},
     {"report",    "DIR",                  "print the results in DIR",                                 command_report},
     {"compare",   "DIR DIR...",           "results side by side; ratios are to the first",            command_compare},

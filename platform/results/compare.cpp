@@ -13,6 +13,7 @@
 
 #include "platform/base/exit_status.h"
 #include "platform/base/say.h"
+#include "platform/base/text_table.h"
 #include "platform/config/options.h"
 #include "platform/config/yaml_file.h"
 #include "platform/results/result_file.h"
@@ -22,35 +23,6 @@ namespace stretto {
 namespace json = boost::json;
 
 namespace {
-
-class Table {
- public:
-  void row(std::string title, std::vector<std::string> cells) {
-    cells.insert(cells.begin(), std::move(title));
-    rows_.push_back(std::move(cells));
-  }
-  std::string text() const {
-    std::vector<size_t> width;
-    for (const auto& row : rows_) {
-      width.resize(std::max(width.size(), row.size()));
-      for (size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
-    }
-    std::string all;
-    for (const auto& row : rows_) {
-      for (size_t i = 0; i < row.size(); ++i) {
-        if (i == 0)
-          all += fmt::format("{:<{}}", row[i], width[i]);
-        else
-          all += fmt::format("  {:>{}}", row[i], width[i]);
-      }
-      all += "\n";
-    }
-    return all;
-  }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
 
 // A result and what is known of its machine.
 struct Compared {
@@ -217,7 +189,7 @@ std::optional<std::string> cell_of(const json::value& value) {
   return std::nullopt;
 }
 
-void job_rows(const std::vector<Compared>& all, Table& table) {
+void job_rows(const std::vector<Compared>& all, TextTable& table) {
   std::vector<std::string> keys;
   std::vector<std::map<std::string, std::string>> cells(all.size());
   const std::function<void(const std::string&, const ResultValue&, size_t)> walk =
@@ -234,9 +206,9 @@ void job_rows(const std::vector<Compared>& all, Table& table) {
     if (const auto job = all[i].result.root().find("job")) walk("", *job, i);
   }
   for (const std::string& key : keys) {
-    std::vector<std::string> row;
+    std::vector<std::string> row{"job " + key};
     for (const auto& column : cells) row.push_back(column.count(key) ? column.at(key) : "-");
-    table.row("job " + key, std::move(row));
+    table.row(std::move(row));
   }
 }
 
@@ -276,9 +248,9 @@ class Rows {
 
   template <class Cell>
   void add(const std::string& title, Cell cell) {
-    std::vector<std::string> cells;
+    std::vector<std::string> cells{title};
     for (const Compared& one : all_) cells.push_back(cell(one.result));
-    table_.row(title, std::move(cells));
+    table_.row(std::move(cells));
   }
   void add_gap() {
     add("", [](const ResultFile&) { return std::string(); });
@@ -306,19 +278,19 @@ class Rows {
       }
       return time;
     };
-    std::vector<std::string> cells;
+    std::vector<std::string> cells{title};
     for (const Compared& one : all_) {
       const bool shown = all_[0].comparable && one.comparable && time(one.result) > 0;
       cells.push_back(shown ? fmt::format("{:.3f}", time(all_[0].result) / time(one.result)) : "-");
     }
-    table_.row(title, std::move(cells));
+    table_.row(std::move(cells));
   }
   void add_job() { job_rows(all_, table_); }
   std::string text() const { return table_.text(); }
 
  private:
   const std::vector<Compared>& all_;
-  Table table_;
+  TextTable table_;
 };
 
 void add_times(Rows& rows, bool many) {

@@ -16,7 +16,7 @@ _stretto_names() {
 # What a parameter (--set) or block (--impl) may be.
 _stretto_values() {
   case $2 in
-    --set) _stretto_names "$1" values "$3" ;;
+    --set | --vary) _stretto_names "$1" values "$3" ;;
     --impl) echo rtl; echo model; echo lockstep ;;
   esac
 }
@@ -31,7 +31,7 @@ _stretto() {
     key=${COMP_WORDS[COMP_CWORD - 2]} previous=${COMP_WORDS[COMP_CWORD - 3]}
   elif [ "$current" = = ]; then
     key=$previous previous=${COMP_WORDS[COMP_CWORD - 2]} current=""
-  elif [[ ${current} == *=* && ( $previous == --set || $previous == --impl ) ]]; then
+  elif [[ ${current} == *=* && ( $previous == --set || $previous == --vary || $previous == --impl ) ]]; then
     key=${current%%=*}
     words=$(_stretto_values "$executable" "$previous" "$key" | sed "s/^/$key=/")
     COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -39,7 +39,7 @@ _stretto() {
   fi
   if [ -n "$key" ]; then
     case $previous in
-      --set | --impl) words=$(_stretto_values "$executable" "$previous" "$key") ;;
+      --set | --vary | --impl) words=$(_stretto_values "$executable" "$previous" "$key") ;;
       # --data=stamp.
       *) case $key in --data) words="stamp real" ;; --machine) words=$(_stretto_names "$executable" machines) ;; esac ;;
     esac
@@ -58,6 +58,8 @@ _stretto() {
   case $previous in
     --machine | --machines) COMPREPLY=($(compgen -f -X '!*.yaml' -- "$current")); words=$(_stretto_names "$executable" machines) ;;
     --mode | --modes) words=$(_stretto_names "$executable" modes ${first:+"$first"}) ;;
+    --vary) compopt -o nospace 2>/dev/null
+      words="mode= machine= $(_stretto_names "$executable" parameters | sed 's/$/=/')" ;;
     --set) compopt -o nospace 2>/dev/null; words=$(_stretto_names "$executable" parameters | sed 's/$/=/') ;;
     --impl) compopt -o nospace 2>/dev/null; words="all= $(_stretto_names "$executable" blocks | sed 's/$/=/')" ;;
     --waves) words=$(_stretto_names "$executable" blocks) ;;
@@ -69,14 +71,14 @@ _stretto() {
         words=$(_stretto_options "$executable" "$command" "$([ "$command" = reproduce ] && echo "$first")")
       else
         case $command in
-          run) [ -n "$first" ] || words=$(_stretto_names "$executable" workloads) ;;
+          run | sweep) [ -n "$first" ] || words=$(_stretto_names "$executable" workloads) ;;
           show) [ -n "$first" ] || words="$(_stretto_names "$executable" machines) $(_stretto_names "$executable" workloads)" ;;
           reproduce) [ -n "$first" ] || words=$(_stretto_names "$executable" reproductions) ;;
           list) [ -n "$first" ] || words=$(_stretto_names "$executable" topics) ;;
         esac
         # A machine, workload or result may be a file or folder.
         case $command in
-          run | show)
+          run | show | sweep)
             COMPREPLY=($(compgen -f -X '!*.yaml' -- "$current") $(compgen -d -- "$current"))
             [ "$command" = show ] || COMPREPLY+=($(compgen -f -X '!*.so' -- "$current")) ;;
           report | compare) COMPREPLY=($(compgen -d -- "$current")) ;;

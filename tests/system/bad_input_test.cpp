@@ -67,8 +67,8 @@ TEST_CASE("unknown workloads, machines, modes, blocks, commands and options are 
   bad("run t3/small --mode fast", {"fast", "sequential"});
   bad("run t3/small --impl nic=rtl", {"nic"});
   bad("run t3/small --impl mca=fpga", {"rtl|model|lockstep"});
-  bad("rn t3/small",
-      {"unknown command 'rn'", "run, show, reproduce, characterise, list, report or compare"});
+  bad("rn t3/small", {"unknown command 'rn'",
+                      "run, show, reproduce, characterise, sweep, list, report or compare"});
   bad("run t3/small --fast", {"--fast"});
   bad("run t3/small --data random", {"stamp or real"});
   bad("list planets", {"planets"});

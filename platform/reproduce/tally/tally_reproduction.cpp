@@ -154,6 +154,7 @@ class Tally {
     std::vector<std::string>& sets = characterise_options.campaign.sets;
     sets.insert(sets.begin(), kMeasuredLaunches);
     characterise_options.campaign.name.clear();
+    characterise_options.campaign.command = "characterise";
     characterise_options.campaign.figure.clear();
     characterise_options.campaign.out = measured();
     characterise_options.campaign.time_limit_s = time_left();

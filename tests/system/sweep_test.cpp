@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does a sweep show, for every combination of values, what a run of its own shows, go on
+// where it was, and refuse in one line what it cannot vary? Through the executable, as users do.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/system/process.h"
+
+using namespace stretto::test;
+
+namespace {
+
+const std::string kSmall = "t3/small --impl all=model";
+
+std::vector<std::string> lines_of(const std::string& file) {
+  std::ifstream in(file);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+void refused(const std::string& arguments, const std::vector<std::string>& says) {
+  const Scratch scratch;
+  const Finished finished =
+      run_stretto("sweep " + kSmall + " --out " + scratch.path + "/s " + arguments);
+  INFO(arguments << "\n" << finished.output);
+  CHECK(finished.status == 2);
+  CHECK(finished.lines() == 1);
+  for (const std::string& text : says) CHECK(finished.says(text));
+  CHECK_FALSE(std::filesystem::exists(scratch.path + "/s"));
+}
+
+}  // namespace
+
+TEST_CASE("a sweep has the time and values of a run of each combination, and does none twice") {
+  const Scratch scratch;
+  const std::string out = scratch.path + "/s";
+  const std::string sweep = "sweep " + kSmall +
+                            " --vary gpus=2,3 --vary mode=sequential,t3 --value link_bytes "
+                            "--value time_ns.write_back --value 'statistics.*.front_end.launches' "
+                            "--jobs 2 --out " +
+                            out;
+  const Finished finished = run_stretto(sweep);
+  INFO(finished.output);
+  REQUIRE(finished.status == 0);
+  const std::vector<std::string> table = lines_of(out + "/sweep.csv");
+  REQUIRE(table.size() == 5);
+  CHECK(table[0] ==
+        "gpus,mode,time_us,to_first,link_bytes,time_ns.write_back,statistics.*.front_end.launches");
+  double first = 0;
+  size_t line = 1;
+  for (const char* gpus : {"2", "3"}) {
+    for (const char* mode : {"sequential", "t3"}) {
+      const std::string own = scratch.path + "/own";
+      REQUIRE(run_stretto("run " + kSmall + " --mode " + mode + " --set gpus=" + gpus + " --out " +
+                          own)
+                  .status == 0);
+      const boost::json::value root = stats(own);
+      const double time_us = 1e-3 * root.at("time_ns").at("total").to_number<double>();
+      if (first == 0) first = time_us;
+      uint64_t launches = 0;
+      for (const auto& [name, value] : root.at("statistics").as_object()) {
+        if (std::string_view(name).ends_with(".front_end.launches"))
+          launches += value.to_number<uint64_t>();
+      }
+      std::istringstream cells(table[line++]);
+      std::vector<std::string> cell;
+      for (std::string one; std::getline(cells, one, ',');) cell.push_back(one);
+      REQUIRE(cell.size() == 7);
+      CHECK(cell[0] == gpus);
+      CHECK(cell[1] == mode);
+      CHECK(std::stod(cell[2]) == Approx(time_us));
+      CHECK(std::stod(cell[3]) == Approx(time_us / first).margin(1e-4));
+      CHECK(cell[4] == std::to_string(root.at("link_bytes").to_number<uint64_t>()));
+      CHECK(cell[6] == std::to_string(launches));
+      const auto* const phase = root.at("time_ns").as_object().if_contains("write_back");
+      CHECK(cell[5] == (phase ? std::to_string(phase->to_number<uint64_t>()) : ""));
+    }
+  }
+  CHECK(lines_of(out + "/sweep.json").size() == 1);
+  CHECK(std::filesystem::exists(out + "/sweep.gp"));
+
+  const Finished again = run_stretto(sweep);
+  CHECK(again.status == 0);
+  CHECK(again.says("0 of 4 simulations to run"));
+  CHECK(lines_of(out + "/sweep.csv") == table);
+  const Finished other = run_stretto(sweep + " --set sub_layer.k=64");
+  CHECK(other.says("4 of 4 simulations to run"));
+}
+
+TEST_CASE("a combination without a result is left open, and the sweep's status says so") {
+  const Scratch scratch;
+  const std::string out = scratch.path + "/s";
+  const std::string sweep = "sweep " + kSmall + " --out " + out;
+  REQUIRE(run_stretto(sweep + " --vary gpus=2").status == 0);
+  const Finished finished = run_stretto(sweep + " --vary gpus=2,3 --table-only");
+  INFO(finished.output);
+  CHECK(finished.status == 1);
+  CHECK(finished.says("1 of 2 simulations have no result"));
+  const std::vector<std::string> table = lines_of(out + "/sweep.csv");
+  REQUIRE(table.size() == 3);
+  CHECK(table[1].starts_with("2,"));
+  CHECK(table[2] == "3,,");
+}
+
+TEST_CASE("what a sweep cannot vary is refused before anything runs") {
+  refused("", {"--vary KEY=VALUE"});
+  refused("--vary gpus", {"--vary gpus: must be KEY=VALUE"});
+  refused("--vary gpus=2,", {"must be KEY=VALUE"});
+  refused("--vary gpus=2,,3", {"must be KEY=VALUE"});
+  refused("--vary gpus=2,2", {"'2' is there twice"});
+  refused("--vary gpus=2 --vary gpus=3", {"gpus: is there twice"});
+  refused("--vary gpus=2,3 --set gpus=4", {"--set gives it a value, too"});
+  refused("--vary mode=t3 --mode t3", {"--mode gives it a value, too"});
+  refused("--vary gpus=2,x", {"gpus = 'x'", "1..32"});
+  refused("--vary gpu.cux=3", {"gpu.cux", "nearest: gpu.cus"});
+  refused("--vary mode=t3,kitsune", {"--mode kitsune", "t3-mca"});
+  refused("--vary machine=nowhere", {"unknown machine 'nowhere'"});
+}
+
+TEST_CASE("a place that no result has is named, with what is there") {
+  const Scratch scratch;
+  const std::string sweep =
+      "sweep " + kSmall + " --vary gpus=2 --out " + scratch.path + "/s --value ";
+  const Finished missing = run_stretto(sweep + "tracker.hit");
+  CHECK(missing.status == 2);
+  CHECK(missing.says("--value tracker.hit"));
+  const Finished counters = run_stretto(sweep + "'statistics.*.nothing'");
+  CHECK(counters.status == 2);
+  CHECK(counters.says("no counter"));
+}
