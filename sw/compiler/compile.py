@@ -151,6 +151,8 @@ def main():
     try:
         graph = load.load(options.graph)
         graph.check()
+        if graph.other_numbers:
+            print(f"{graph.name}: {', '.join(graph.other_numbers)} of the file is kept and computed as FP16; sums are FP32")
         if options.training:
             graph = autodiff.backward(graph)
             graph.check()

@@ -142,6 +142,32 @@ onnx.save(helper.make_model(graph), sys.argv[1])
   CHECK(after.at("us").to_number<double>() < 0.75 * before.at("us").to_number<double>());
 }
 
+TEST_CASE("a net of other numbers than FP16 says that it runs as FP16") {
+  const Scratch scratch;
+  const std::string script = scratch.file("net.py", R"(
+import onnx, sys
+from onnx import TensorProto, helper
+kind = getattr(TensorProto, sys.argv[2])
+graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("Relu", ["h"], ["y"])], "net",
+                          [helper.make_tensor_value_info("x", kind, [64, 64]), helper.make_tensor_value_info("w", kind, [64, 64])],
+                          [helper.make_tensor_value_info("y", kind, [64, 64])],
+                          value_info=[helper.make_tensor_value_info("h", kind, [64, 64])])
+onnx.save(helper.make_model(graph), sys.argv[1])
+)");
+  const auto said = [&](const std::string& kind) {
+    const std::string graph = scratch.path + "/" + kind + ".onnx";
+    REQUIRE(run_command("/usr/bin/python3 " + script + " " + graph + " " + kind).status == 0);
+    const Finished finished = run_stretto("run " + graph + " --mode bsp --dry-run");
+    INFO(finished.output);
+    REQUIRE(finished.status == 0);
+    return finished.output;
+  };
+  const std::string note = " of the file is kept and computed as FP16";
+  CHECK(said("FLOAT").find("FP32" + note) != std::string::npos);
+  CHECK(said("BFLOAT16").find("BF16" + note) != std::string::npos);
+  CHECK(said("FLOAT16").find(note) == std::string::npos);
+}
+
 // With one row the gradient of a bias is a view of a tensor that passes through a queue.
 TEST_CASE("one row is trained right in every mode") {
   for (const char* mode : {"bsp", "vertical", "kitsune"}) {

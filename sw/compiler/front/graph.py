@@ -115,6 +115,7 @@ class Graph:
         self.tensors = {}
         self.ops = []
         self.forward_ops = None  # How many are the forward pass, where there is a backward pass.
+        self.other_numbers = []  # Kinds of numbers in the file that are taken as FP16 here.
         self.outputs = []  # Values that are results although operators read them.
         self.pipelines = []  # Groups that the graph itself names: stages, depth, tile_rows (stages.py).
 

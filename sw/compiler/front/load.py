@@ -148,7 +148,11 @@ class Reader:
     def read(self):
         onnx, graph = self.onnx, self.graph
         numbers = {}
-        scalars = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE, onnx.TensorProto.BFLOAT16)
+        proto = onnx.TensorProto
+        scalars = {proto.FLOAT: "FP32", proto.FLOAT16: "FP16", proto.DOUBLE: "FP64", proto.BFLOAT16: "BF16"}
+        kinds = {scalars.get(one.data_type) for one in self.model.graph.initializer}
+        kinds |= {scalars.get(one.type.tensor_type.elem_type) for one in [*self.model.graph.input, *self.model.graph.value_info]}
+        graph.other_numbers = sorted(kinds - {None, "FP16"})
         for one in self.model.graph.initializer:
             numbers[one.name] = one.data_type in scalars
             found = self.values(one.name) if numbers[one.name] else None
