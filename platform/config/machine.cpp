@@ -11,20 +11,19 @@ Machine::Machine() { describe(spec_, parameters_); }
 
 void Machine::load(const std::string& name_or_file) {
   name_ = name_or_file;
-  load_file(find_shipped("machines", name_or_file), 0);
+  load_file(name_, find_shipped("machines", name_or_file), 0);
 }
 
-void Machine::load_file(const std::string& file, int depth) {
+void Machine::load_file(const std::string& name, const std::string& file, int depth) {
   const YAML::Node node = load_yaml(file);
   if (const YAML::Node base = node["extends"]; base) {
     if (depth == 8) throw UserError(where(file, base) + ": extends goes in a circle");
-    load_file(
-        find_shipped("machines", beside(file, yaml_text(file, base, "extends")), where(file, base)),
-        depth + 1);
+    const std::string parent = beside(file, yaml_text(file, base, "extends"));
+    load_file(parent, find_shipped("machines", parent, where(file, base)), depth + 1);
   }
   if (const YAML::Node text = node["description"]; text)
     description_ = yaml_text(file, text, "description");
-  assign_tree(parameters_, file, node, "machine " + name_, {"extends", "description"});
+  assign_tree(parameters_, file, node, "machine " + name, {"extends", "description"});
 }
 
 void Machine::set(const std::string& assignment, const std::vector<std::string>& also) {

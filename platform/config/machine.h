@@ -39,7 +39,8 @@ class Machine {
   std::string resolved() const;
 
  private:
-  void load_file(const std::string& file, int depth);
+  // `name`: who sets what is in the file, as resolved() says it: a machine, or one that it extends.
+  void load_file(const std::string& name, const std::string& file, int depth);
 
   std::string name_ = "none";
   std::string description_;

@@ -159,6 +159,8 @@ TEST_CASE("the command line beats the workload, which beats the machine, which b
   CHECK(machine.spec().gpus == 8);
   machine.load(file_with("extends: t3\ngpus: 3\n"));
   CHECK(machine.spec().gpus == 3);
+  CHECK(machine.parameters().find("gpus")->origin == "machine " + machine.name());
+  CHECK(machine.parameters().find("topology")->origin == "machine t3");
   load_workload("t3/tnlg-op-tp16").configure(machine);
   CHECK(machine.spec().gpus == 16);
   machine.set("gpus=5");
