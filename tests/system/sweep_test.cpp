@@ -55,9 +55,9 @@ TEST_CASE("a sweep has the time and values of a run of each combination, and doe
   for (const char* gpus : {"2", "3"}) {
     for (const char* mode : {"sequential", "t3"}) {
       const std::string own = scratch.path + "/own";
-      REQUIRE(run_stretto("run " + kSmall + " --mode " + mode + " --set gpus=" + gpus + " --out " +
-                          own)
-                  .status == 0);
+      REQUIRE(
+          run_stretto("run " + kSmall + " --mode " + mode + " --set gpus=" + gpus + " --out " + own)
+              .status == 0);
       const boost::json::value root = stats(own);
       const double time_us = 1e-3 * root.at("time_ns").at("total").to_number<double>();
       if (first == 0) first = time_us;
