@@ -24,14 +24,15 @@ std::string gnuplot_text(const std::string& text) {
 
 std::string body(const Plot& plot) {
   std::string text = fmt::format(
-      "set title {}\nset xlabel {}\nset ylabel {}\nset grid\nset key outside right\nset tics out\n",
+      "set title {} noenhanced\nset xlabel {} noenhanced\nset ylabel {} noenhanced\nset grid\n"
+      "set key outside right noenhanced\nset tics out\n",
       gnuplot_text(plot.title), gnuplot_text(plot.x), gnuplot_text(plot.y));
   if (plot.log_x) text += "set logscale x 2\nset format x \"2^{%L}\"\n";
   text += plot.log_y ? "set logscale y 10\n" : "set yrange [0:]\n";
   if (!plot.bars.empty())
     text += fmt::format(
         "set style data histograms\nset style histogram {}\nset style fill solid border -1\n"
-        "set boxwidth 0.8\nset xtics rotate by -45\n",
+        "set boxwidth 0.8\nset xtics rotate by -45 noenhanced\n",
         plot.is_stacked ? "rowstacked" : "clustered");
   for (size_t i = 0; i < plot.lines.size(); ++i) {
     text += fmt::format("$line{} << EOD\n", i);

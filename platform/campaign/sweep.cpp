@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
@@ -296,11 +297,12 @@ class Sweep {
     if (numbers) axis = static_cast<size_t>(found - varied_.begin());
     Plot plot{.title = options_.workload, .x = varied_[axis].key, .y = "time (us)", .lines = {}};
     if (numbers) {
-      std::vector<double> xs;
-      for (const std::string& value : varied_[axis].values) xs.push_back(*number_of(value));
-      const auto [least, most] = std::minmax_element(xs.begin(), xs.end());
-      constexpr double kWide = 8;
-      plot.log_x = *least > 0 && *most >= kWide * *least;
+      const auto is_power_of_2 = [](const std::string& value) {
+        int exponent;
+        return std::frexp(*number_of(value), &exponent) == 0.5;
+      };
+      const std::vector<std::string>& values = varied_[axis].values;
+      plot.log_x = values.size() > 2 && std::all_of(values.begin(), values.end(), is_power_of_2);
     } else {
       plot.bars = varied_[axis].values;
     }
