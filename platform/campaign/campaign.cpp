@@ -28,6 +28,16 @@ std::string plain_name(std::string text) {
   return text;
 }
 
+namespace {
+
+// Not what is too long for a name, either.
+bool is_file(const std::string& name) {
+  std::error_code ignored;
+  return fs::is_regular_file(name, ignored);
+}
+
+}  // namespace
+
 const std::string& Campaign::add(CampaignRun run) {
   std::string key = checked_key(run);
   simulations_.push_back({.run = std::move(run), .key = std::move(key)});
@@ -39,6 +49,10 @@ void Campaign::lock() {
     throw UserError(fmt::format("--table-only: {}: no such folder; 'stretto {}' makes results",
                                 options_.out, options_.command));
   folder_ = std::make_unique<OutputFolder>(options_.out);
+  for (const Simulation& one : simulations_) {
+    if (const std::string folder = path(one.run); fs::exists(folder) && !fs::is_directory(folder))
+      throw UserError(folder + ": is in the way of a result, and no folder");
+  }
 }
 
 // What must be equal for a result to be taken from a folder: the machine in all its parameters, the
@@ -57,8 +71,14 @@ std::string Campaign::checked_key(const CampaignRun& run) const {
     if (request.workload.owns(set)) of_kind += set + "\n";
   std::string text = "workload " + run.workload + "\nmode " + run.mode + "\n" + of_kind;
   for (const JobRequest& job : request.jobs) {
+    text += fmt::format("job {} mode {} data {} seed {} on {} gpus {}\n", job.workload, job.mode,
+                        job.data == DataMode::real ? "real" : "stamp", job.seed, job.share.is_on,
+                        fmt::join(job.share.gpus, ","));
     for (const auto& [key, size] : job.kind->shape())
       text += key + " " + std::to_string(size) + "\n";
+    // Where a file is does not matter, but what it holds.
+    for (const auto& [key, value] : job.parameters)
+      text += key + " " + (is_file(value) ? sum_of(value) : value) + "\n";
   }
   text += "impl " + options_.impl + "\n";
   for (const Parameter& parameter : machine.parameters().all()) {
@@ -88,9 +108,9 @@ const std::string& Campaign::sum_of(const std::string& file) const {
 std::vector<std::string> Campaign::arguments(const CampaignRun& run) const {
   std::vector<std::string> words{"run", run.workload, "--mode", run.mode, "--out", path(run)};
   if (!run.machine.empty()) words.insert(words.end(), {"--machine", run.machine});
-  for (const std::string& set : run.sets) words.insert(words.end(), {"--set", set});
-  // With several simulations at a time each keeps to one thread.
+  // With several simulations at a time each keeps to one thread, if it does not vary them.
   if (options_.jobs > 1) words.insert(words.end(), {"--set", "sim.threads=1"});
+  for (const std::string& set : run.sets) words.insert(words.end(), {"--set", set});
   if (!options_.impl.empty()) words.insert(words.end(), {"--impl", options_.impl});
   for (const std::string& set : options_.sets) words.insert(words.end(), {"--set", set});
   return words;
@@ -187,7 +207,9 @@ int Campaign::simulate() {
         fmt::print(stderr, "[{}/{}] {}: {} (exit {}, {:.1f} s){}{}\n", finished, jobs.size(),
                    job.title, how, job.exit_code, job.seconds, failed ? "; see " : "",
                    failed ? job.log_file : "");
-        if (job.exit_code != 0 && status == kExitSuccess) status = job.exit_code;
+        // Of a child that a signal has ended, not of this process.
+        const int own = job.exit_code > kExitSignal ? kExitCheckFailed : job.exit_code;
+        if (own != kExitSuccess && status == kExitSuccess) status = own;
       });
   for (Simulation* one : of_job) inspect(*one);
   if (signal == SIGALRM) {

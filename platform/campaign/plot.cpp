@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 
@@ -12,14 +14,42 @@ namespace stretto {
 
 namespace {
 
-// For a string in double quotes of gnuplot.
+// One line: what is between lines or no character ends no comment, string or row of data.
+std::string plain_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
+  return text;
+}
+
+// A string in single quotes of gnuplot, in which nothing is replaced or run.
 std::string gnuplot_text(const std::string& text) {
+  std::string out = "'";
+  for (const char c : plain_line(text)) out += c == '\'' ? "''" : std::string(1, c);
+  return out + "'";
+}
+
+// A field of its data.
+std::string gnuplot_field(const std::string& text) {
   std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
+  for (const char c : plain_line(text)) out += c == '"' || c == '\\' ? '_' : c;
   return out + "\"";
+}
+
+// Rows of a block of data. Of bars each line has all, where it has no point an empty one.
+std::string rows_of(const Plot& plot, const PlotLine& line) {
+  std::string text;
+  if (plot.bars.empty()) {
+    for (const auto& [x, y] : line.points) text += fmt::format("{:.9g} {:.9g}\n", x, y);
+    return text;
+  }
+  for (size_t bar = 0; bar < plot.bars.size(); ++bar) {
+    const auto point = std::find_if(line.points.begin(), line.points.end(), [&](const auto& one) {
+      return one.first == static_cast<double>(bar);
+    });
+    text += gnuplot_field(plot.bars[bar]) +
+            (point == line.points.end() ? " ?\n" : fmt::format(" {:.9g}\n", point->second));
+  }
+  return text;
 }
 
 std::string body(const Plot& plot) {
@@ -36,12 +66,7 @@ std::string body(const Plot& plot) {
         plot.is_stacked ? "rowstacked" : "clustered");
   for (size_t i = 0; i < plot.lines.size(); ++i) {
     text += fmt::format("$line{} << EOD\n", i);
-    for (const auto& [x, y] : plot.lines[i].points) {
-      const std::string at = plot.bars.empty() ? fmt::format("{:.9g}", x)
-                                               : gnuplot_text(plot.bars.at(static_cast<size_t>(x)));
-      text += fmt::format("{} {:.9g}\n", at, y);
-    }
-    text += "EOD\n";
+    text += rows_of(plot, plot.lines[i]) + "EOD\n";
   }
   return text;
 }
@@ -60,7 +85,8 @@ std::string drawing(const Plot& plot) {
 }  // namespace
 
 void write_plot(const std::string& stem, const Plot& plot) {
-  std::string script = "# gnuplot " + stem + ".gp\n" + body(plot);
+  std::string script =
+      "# gnuplot " + plain_line(stem) + ".gp\nset datafile missing '?'\n" + body(plot);
   for (const char* kind : {"svg", "png"}) {
     script += "set terminal " + std::string(kind) + " size 900,540\nset output " +
               gnuplot_text(stem + "." + kind) + "\n" + drawing(plot);

@@ -6,8 +6,11 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <set>
@@ -39,6 +42,8 @@ struct Varied {
 
 Varied parse_varied(const std::string& text) {
   const size_t equals = text.find('=');
+  if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }))
+    throw UserError("--vary: must be KEY=VALUE,VALUE,... without control characters");
   Varied one{text.substr(0, equals), {}};
   if (equals != std::string::npos) {
     std::istringstream list(text.substr(equals + 1));
@@ -61,11 +66,26 @@ std::optional<double> number_of(const std::string& text) {
   return value;
 }
 
-std::string number_text(const ResultValue& value) {
+// Of a number or text; of anything else UserError.
+std::string cell_text(const ResultValue& value) {
   const json::value& json = value.json();
+  if (json.is_int64() && json.get_int64() < 0) return std::to_string(json.get_int64());
   if (json.is_uint64() || json.is_int64()) return std::to_string(value.whole());
   if (json.is_double()) return fmt::format("{:.6g}", json.get_double());
+  if (json.is_object() || json.is_array()) throw UserError("has parts: name one of them");
   return value.text();
+}
+
+// For sweep.json: numbers are numbers there, and whole ones stay whole.
+json::value json_of(const std::string& cell) {
+  if (cell.empty()) return nullptr;
+  constexpr size_t kMostDigits = 18;
+  const bool is_whole = cell.size() <= kMostDigits &&
+                        cell.find_first_not_of("0123456789") == std::string::npos &&
+                        (cell == "0" || cell[0] != '0');
+  if (is_whole) return std::strtoull(cell.c_str(), nullptr, 10);
+  const std::optional<double> number = number_of(cell);
+  return number && std::isfinite(*number) ? json::value(*number) : json::value(cell);
 }
 
 // What a result has at a place as SweepOptions::values describes it; UserError if there is nothing.
@@ -74,7 +94,7 @@ std::string value_at(const ResultFile& result, const std::string& place) {
   if (place.starts_with(counters)) {
     const std::string path = place.substr(counters.size());
     const ResultValue statistics = result.root().at("statistics");
-    if (path.find('*') == std::string::npos) return number_text(statistics.at(path));
+    if (path.find('*') == std::string::npos) return cell_text(statistics.at(path));
     uint64_t sum = 0;
     bool any = false;
     for (const auto& [name, value] : statistics.whole_numbers()) {
@@ -93,13 +113,15 @@ std::string value_at(const ResultFile& result, const std::string& place) {
       continue;
     }
     const std::vector<ResultValue> items = value.items();
-    const std::optional<double> index = number_of(key);
-    if (!index || *index < 0 || *index >= static_cast<double>(items.size()))
-      throw UserError(fmt::format("{}/stats.json has {} entries there, not '{}'", result.folder,
-                                  items.size(), key));
-    value = items[static_cast<size_t>(*index)];
+    const bool is_index =
+        !key.empty() && key.size() < 10 && key.find_first_not_of("0123456789") == std::string::npos;
+    const size_t index = is_index ? std::strtoul(key.c_str(), nullptr, 10) : items.size();
+    if (index >= items.size())
+      throw UserError(fmt::format("{}/stats.json has {} entries there, from 0, not '{}'",
+                                  result.folder, items.size(), key));
+    value = items[index];
   }
-  return number_text(value);
+  return cell_text(value);
 }
 
 std::string csv_line(const std::vector<std::string>& cells) {
@@ -111,16 +133,30 @@ std::string csv_line(const std::vector<std::string>& cells) {
   return line + '\n';
 }
 
+double time_us_of(const ResultFile& result) {
+  return 1e-3 * static_cast<double>(result.time("total"));
+}
+
 class Sweep {
  public:
   explicit Sweep(const SweepOptions& options) : options_(options), campaign_(options.campaign) {}
 
   int run() {
     read_varied();
-    for (const std::vector<size_t>& combination : combinations()) add(combination);
+    const std::vector<std::vector<size_t>> all = combinations();
+    constexpr size_t kMany = 64;  // To prepare more takes seconds.
+    if (all.size() > kMany) fmt::print(stderr, "sweep: checks {} combinations\n", all.size());
+    for (const std::vector<size_t>& combination : all) add(combination);
     campaign_.lock();
-    const int status = campaign_.simulate();
+    int status = kExitSuccess;
+    try {
+      status = campaign_.simulate();
+    } catch (const Interrupted&) {
+      report();
+      throw;
+    }
     report();
+    if (!wrong_value_.empty()) throw UserError(wrong_value_);
     const std::string missing = campaign_.missing_results();
     if (!missing.empty()) fmt::print(stderr, "sweep: {}\n", missing);
     return status != kExitSuccess || missing.empty() ? status : kExitCheckFailed;
@@ -133,6 +169,10 @@ class Sweep {
   };
 
   void read_varied() {
+    for (const std::string& place : options_.values) {
+      if (std::count(options_.values.begin(), options_.values.end(), place) != 1)
+        throw UserError(fmt::format("--value {}: is there twice", place));
+    }
     if (options_.vary.empty())
       throw UserError("sweep needs something to vary: --vary KEY=VALUE,VALUE,...");
     size_t simulations = 1;
@@ -196,10 +236,25 @@ class Sweep {
     }
     if (!folders_.insert(run.folder).second)
       throw UserError(fmt::format("--vary: two combinations have the folder {}", run.folder));
-    if (run.mode.empty()) run.mode = first_mode(run);
     row.folder = run.folder;
-    campaign_.add(std::move(run));
+    add_to_campaign(std::move(run));
     rows_.push_back(std::move(row));
+  }
+
+  // Children get what is varied by --set; whoever reads a message has written --vary.
+  void add_to_campaign(CampaignRun run) {
+    const std::vector<std::string> sets = run.sets;
+    try {
+      if (run.mode.empty()) run.mode = first_mode(run);
+      campaign_.add(std::move(run));
+    } catch (const UserError& error) {
+      const std::string what = error.what();
+      for (const std::string& set : sets) {
+        if (what.starts_with("--set " + set + ":"))
+          throw UserError("--vary " + what.substr(std::strlen("--set ")));
+      }
+      throw;
+    }
   }
 
   std::string first_mode(const CampaignRun& run) const {
@@ -215,8 +270,8 @@ class Sweep {
   }
 
   // What --value asks for, of one result after the other; "" where it has no such place, as a mode
-  // without a phase. UserError if none has.
-  std::vector<std::string> column(const std::string& place) const {
+  // without a phase. If none has, wrong_value_ says so when the table is written.
+  std::vector<std::string> column(const std::string& place) {
     std::vector<std::string> cells;
     std::string why;
     bool any = false;
@@ -231,11 +286,12 @@ class Sweep {
         why = error.what();
       }
     }
-    if (!any && !why.empty()) throw UserError(fmt::format("--value {}: {}", place, why));
+    if (!any && !why.empty() && wrong_value_.empty())
+      wrong_value_ = fmt::format("--value {}: {}", place, why);
     return cells;
   }
 
-  void report() const {
+  void report() {
     std::vector<std::vector<std::string>> columns;
     std::vector<std::string> titles;
     for (const Varied& one : varied_) titles.push_back(one.key);
@@ -248,31 +304,36 @@ class Sweep {
     table.row(titles);
     std::string csv = csv_line(titles);
     json::array simulations;
-    std::optional<double> first;
+    const ResultFile* const first = campaign_.result(rows_[0].folder);
+    if (first == nullptr)
+      fmt::print(stderr, "sweep: {} has no result: there are no ratios to it\n", rows_[0].folder);
+    bool any = false;
     for (size_t number = 0; number < rows_.size(); ++number) {
       const Row& row = rows_[number];
       std::vector<std::string> cells = row.values;
-      json::object object{{"folder", row.folder}};
-      for (size_t i = 0; i < varied_.size(); ++i) object[varied_[i].key] = row.values[i];
+      json::object varied, values;
+      for (size_t i = 0; i < varied_.size(); ++i) varied[varied_[i].key] = json_of(row.values[i]);
+      json::value time_ns;
       if (const ResultFile* const result = campaign_.result(row.folder)) {
-        const double time_us = 1e-3 * static_cast<double>(result->time("total"));
-        if (!first) first = time_us;
-        cells.push_back(fmt::format("{:.3f}", time_us));
-        cells.push_back(fmt::format("{:.4f}", time_us / *first));
-        object["time_us"] = time_us;
+        any = true;
+        time_ns = result->time("total");
+        cells.push_back(fmt::format("{:.3f}", time_us_of(*result)));
+        cells.push_back(first == nullptr
+                            ? ""
+                            : fmt::format("{:.4f}", time_us_of(*result) / time_us_of(*first)));
       }
       cells.resize(varied_.size() + 2);
       for (size_t i = 0; i < columns.size(); ++i) {
-        const std::string& cell = columns[i][number];
-        cells.push_back(cell);
-        const std::optional<double> value = number_of(cell);
-        if (!cell.empty())
-          object[options_.values[i]] = value ? json::value(*value) : json::value(cell);
+        cells.push_back(columns[i][number]);
+        values[options_.values[i]] = json_of(columns[i][number]);
       }
       csv += csv_line(cells);
       for (std::string& cell : cells) cell = cell.empty() ? "-" : cell;
       table.row(std::move(cells));
-      simulations.push_back(std::move(object));
+      simulations.push_back(json::object{{"folder", row.folder},
+                                         {"varied", std::move(varied)},
+                                         {"time_ns", std::move(time_ns)},
+                                         {"values", std::move(values)}});
     }
     const std::string& out = options_.campaign.out;
     std::cout << table.text();
@@ -281,7 +342,11 @@ class Sweep {
                             {"simulations", std::move(simulations)}};
     write_atomically(out + "/sweep.csv", csv);
     write_atomically(out + "/sweep.json", json::serialize(root) + "\n");
-    if (first) draw();
+    for (const char* kind : {".gp", ".svg", ".png"}) {
+      std::error_code absent;
+      std::filesystem::remove(out + "/sweep" + kind, absent);
+    }
+    if (any) draw();
   }
 
   // Time over the first parameter whose values are numbers, or bars; a line for each combination
@@ -322,7 +387,7 @@ class Sweep {
           numbers ? *number_of(row.values[axis])
                   : static_cast<double>(std::find(names.begin(), names.end(), row.values[axis]) -
                                         names.begin());
-      line->points.emplace_back(x, 1e-3 * static_cast<double>(result->time("total")));
+      line->points.emplace_back(x, time_us_of(*result));
     }
     for (PlotLine& line : plot.lines) std::sort(line.points.begin(), line.points.end());
     write_plot(options_.campaign.out + "/sweep", plot);
@@ -333,6 +398,7 @@ class Sweep {
   std::vector<Varied> varied_;
   std::vector<Row> rows_;
   std::set<std::string> folders_;
+  std::string wrong_value_;  // Of the first --value that no result has.
 };
 
 }  // namespace

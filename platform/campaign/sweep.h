@@ -17,8 +17,8 @@ struct SweepOptions {
   std::string machine;  // Empty: the workload's, unless it is varied.
   // KEY=VALUE,VALUE,...: KEY is a parameter, `mode` or `machine`. The last varies fastest.
   std::vector<std::string> vary;
-  // Places in stats.json, a column each: "time_ns.compute", "statistics.gpu0.l2.hits", and with *
-  // the sum of all counters that match: "statistics.*.l2.hits".
+  // Places in stats.json, a column each: "time_ns.compute", "job.sizes.0.rate_gb_s", and with
+  // * the sum of all counters that match: "statistics.*.l2.hits.*".
   std::vector<std::string> values;
   ReproduceOptions campaign;  // jobs, out, sets, impl, table_only, time limit.
 };

@@ -184,28 +184,50 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
   return run(options, planned.take_folder());
 }
 
+// What all commands have that run many simulations; `out` apart, whose default differs.
+struct CampaignArguments {
+  std::string jobs, time_limit;
+
+  void add_to(po::options_description& visible, ReproduceOptions& options) {
+    // clang-format off
+    visible.add_options()
+      ("jobs",       text(jobs, "N")->default_value("1"),
+                     "simulations at a time")
+      ("set",        texts(options.sets, "KEY=VALUE"),
+                     "set a parameter in every simulation")
+      ("impl",       text(options.impl, "all=KIND"),
+                     "rtl (default), model or lockstep; results are the same")
+      ("time-limit", text(time_limit, "SECONDS"),
+                     "of host time for all simulations; results so far are kept");
+    // clang-format on
+  }
+  // REQUIRES: the options were parsed.
+  void apply(ReproduceOptions& options, const std::string& command,
+             const Arguments& command_line) const {
+    options.command = command;
+    options.command_line = shell_quoted(command_line);
+    options.jobs = static_cast<unsigned>(whole_number("jobs", jobs, 1, 256));
+    if (!time_limit.empty())
+      options.time_limit_s =
+          static_cast<unsigned>(whole_number("time-limit", time_limit, 1, 1'000'000));
+  }
+};
+
 // Options that every reproduction has.
 void add_reproduce_options(po::options_description& visible, ReproduceOptions& options,
-                           std::string& jobs, std::string& time_limit) {
+                           CampaignArguments& campaign) {
   // clang-format off
   visible.add_options()
     ("help,h",     "this text")
     ("figure",     text(options.figure, "ID"),
                    "only the targets of this figure or id (T3-R01)")
-    ("jobs",       text(jobs, "N")->default_value("1"),
-                   "simulations at a time")
     ("out",        text(options.out, "DIR"),
                    "results, one folder a simulation (default: results/reproduce-NAME); what has "
                    "a result is not simulated again")
-    ("set",        texts(options.sets, "KEY=VALUE"),
-                   "set a parameter in every simulation")
-    ("impl",       text(options.impl, "all=KIND"),
-                   "rtl (default), model or lockstep; results are the same")
-    ("time-limit", text(time_limit, "SECONDS"),
-                   "of host time for all simulations; results so far are kept")
     ("table-only", po::bool_switch(&options.table_only),
                    "simulate nothing; table of the results that exist");
   // clang-format on
+  campaign.add_to(visible, options);
 }
 
 po::options_description own_options(const Reproduction& one) {
@@ -244,9 +266,9 @@ void print_reproduce_help(const po::options_description& common, const std::stri
 const Reproduction* named_reproduction(const Arguments& arguments) {
   // Options of all reproductions, to tell their values from the name.
   ReproduceOptions options;
-  std::string jobs, time_limit;
+  CampaignArguments campaign;
   po::options_description common("Options"), all;
-  add_reproduce_options(common, options, jobs, time_limit);
+  add_reproduce_options(common, options, campaign);
   all.add(common);
   for (const Reproduction& one : reproductions()) {
     const po::options_description own = own_options(one);
@@ -288,9 +310,9 @@ int command_reproduce(const Arguments& arguments, const Arguments& command_line)
   const Reproduction* const named = named_reproduction(arguments);
   if (named == nullptr) return kExitSuccess;
   ReproduceOptions options;
-  std::string jobs, time_limit;
+  CampaignArguments campaign;
   po::options_description all;
-  add_reproduce_options(all, options, jobs, time_limit);
+  add_reproduce_options(all, options, campaign);
   all.add(own_options(*named));
   all.add_options()("name", po::value(&options.name), "");
   po::variables_map values;
@@ -298,20 +320,15 @@ int command_reproduce(const Arguments& arguments, const Arguments& command_line)
   if (named->figures.empty() && !options.figure.empty())
     throw UserError(fmt::format("--figure: {} has none", named->name));
   if (options.out.empty()) options.out = "results/reproduce-" + named->name;
-  options.command = "reproduce " + named->name;
-  options.command_line = shell_quoted(command_line);
-  options.jobs = static_cast<unsigned>(whole_number("jobs", jobs, 1, 256));
   options.time_limit_s = named->time_limit_s;
-  if (!time_limit.empty())
-    options.time_limit_s =
-        static_cast<unsigned>(whole_number("time-limit", time_limit, 1, 1'000'000));
+  campaign.apply(options, "reproduce " + named->name, command_line);
   return named->run(options, values);
 }
 
 int command_characterise(const Arguments& arguments, const Arguments& command_line) {
   CharacteriseOptions options;
   ReproduceOptions& campaign = options.campaign;
-  std::string jobs, time_limit;
+  CampaignArguments common;
   po::options_description visible("Options"), positional;
   // clang-format off
   visible.add_options()
@@ -326,17 +343,10 @@ int command_characterise(const Arguments& arguments, const Arguments& command_li
                    "compare a sampled with a simulated run of it, too, without measuring it; may be repeated")
     ("no-check",   po::bool_switch(&options.no_check),
                    "measure only: the table then has no errors")
-    ("jobs",       text(jobs, "N")->default_value("1"),
-                   "simulations at a time")
     ("out",        text(campaign.out, "DIR")->default_value("results/characterise"),
-                   "results, a folder a simulation; what has a result is not simulated again")
-    ("set",        texts(campaign.sets, "KEY=VALUE"),
-                   "set a parameter in every simulation")
-    ("impl",       text(campaign.impl, "all=KIND"),
-                   "rtl (default), model or lockstep; results are the same")
-    ("time-limit", text(time_limit, "SECONDS"),
-                   "of host time for all simulations; results so far are kept");
+                   "results, a folder a simulation; what has a result is not simulated again");
   // clang-format on
+  common.add_to(visible, campaign);
   positional.add_options()("workload", po::value(&options.workloads), "");
   po::variables_map values;
   if (parse_or_help(arguments,
@@ -354,19 +364,14 @@ int command_characterise(const Arguments& arguments, const Arguments& command_li
     throw UserError(
         "characterise needs a workload: one of 'stretto list workloads', a file.yaml or what else "
         "'stretto run' takes");
-  campaign.command = "characterise";
-  campaign.command_line = shell_quoted(command_line);
-  campaign.jobs = static_cast<unsigned>(whole_number("jobs", jobs, 1, 256));
-  if (!time_limit.empty())
-    campaign.time_limit_s =
-        static_cast<unsigned>(whole_number("time-limit", time_limit, 1, 1'000'000));
+  common.apply(campaign, "characterise", command_line);
   return characterise(options);
 }
 
 int command_sweep(const Arguments& arguments, const Arguments& command_line) {
   SweepOptions options;
   ReproduceOptions& campaign = options.campaign;
-  std::string jobs, time_limit;
+  CampaignArguments common;
   po::options_description visible("Options"), positional;
   // clang-format off
   visible.add_options()
@@ -375,26 +380,19 @@ int command_sweep(const Arguments& arguments, const Arguments& command_line) {
                    "values of a parameter ('stretto list parameters'), of mode or of machine; may be repeated: all "
                    "combinations, the last varies fastest")
     ("value",      texts(options.values, "PLACE"),
-                   "a column of the table: a place in stats.json, as time_ns.compute, job.lines.0.rate or "
-                   "statistics.*.l2.hits (sum of what matches); may be repeated")
+                   "a column of the table: a place in stats.json, as time_ns.compute, job.sizes.0.rate_gb_s or "
+                   "statistics.*.l2.hits.* (sum of what matches); may be repeated")
     ("machine",    text(options.machine, "M"),
                    "shipped machine or file.yaml; default: the workload's")
     ("mode",       text(options.mode, "NAME"),
                    "one of the workload's modes; default: its first")
-    ("set",        texts(campaign.sets, "KEY=VALUE"),
-                   "set a parameter in every simulation")
-    ("impl",       text(campaign.impl, "all=KIND"),
-                   "rtl (default), model or lockstep; results are the same")
-    ("jobs",       text(jobs, "N")->default_value("1"),
-                   "simulations at a time")
     ("out",        text(campaign.out, "DIR"),
                    "results (default: results/sweep/WORKLOAD): sweep.csv, sweep.json, a picture, and a folder a "
                    "simulation; what has a result is not simulated again")
-    ("time-limit", text(time_limit, "SECONDS"),
-                   "of host time for all simulations; results so far are kept")
     ("table-only", po::bool_switch(&campaign.table_only),
                    "simulate nothing; table of the results that exist");
   // clang-format on
+  common.add_to(visible, campaign);
   positional.add_options()("workload", po::value(&options.workload), "");
   po::variables_map values;
   if (parse_or_help(arguments,
@@ -407,12 +405,7 @@ int command_sweep(const Arguments& arguments, const Arguments& command_line) {
   if (options.workload.empty())
     throw UserError("sweep needs a workload: one of 'stretto list workloads' or a file.yaml");
   if (campaign.out.empty()) campaign.out = "results/sweep/" + options.workload;
-  campaign.command = "sweep";
-  campaign.command_line = shell_quoted(command_line);
-  campaign.jobs = static_cast<unsigned>(whole_number("jobs", jobs, 1, 256));
-  if (!time_limit.empty())
-    campaign.time_limit_s =
-        static_cast<unsigned>(whole_number("time-limit", time_limit, 1, 1'000'000));
+  common.apply(campaign, "sweep", command_line);
   return sweep(options);
 }
 

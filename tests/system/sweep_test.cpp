@@ -52,6 +52,7 @@ TEST_CASE("a sweep has the time and values of a run of each combination, and doe
         "gpus,mode,time_us,to_first,link_bytes,time_ns.write_back,statistics.*.front_end.launches");
   double first = 0;
   size_t line = 1;
+  std::string third_time;
   for (const char* gpus : {"2", "3"}) {
     for (const char* mode : {"sequential", "t3"}) {
       const std::string own = scratch.path + "/own";
@@ -70,6 +71,7 @@ TEST_CASE("a sweep has the time and values of a run of each combination, and doe
       std::vector<std::string> cell;
       for (std::string one; std::getline(cells, one, ',');) cell.push_back(one);
       REQUIRE(cell.size() == 7);
+      if (line == 4) third_time = cell[2];
       CHECK(cell[0] == gpus);
       CHECK(cell[1] == mode);
       CHECK(std::stod(cell[2]) == Approx(time_us));
@@ -80,7 +82,15 @@ TEST_CASE("a sweep has the time and values of a run of each combination, and doe
       CHECK(cell[5] == (phase ? std::to_string(phase->to_number<uint64_t>()) : ""));
     }
   }
-  CHECK(lines_of(out + "/sweep.json").size() == 1);
+  std::ifstream json_file(out + "/sweep.json");
+  const boost::json::value root =
+      boost::json::parse(std::string(std::istreambuf_iterator<char>(json_file), {}));
+  const boost::json::array& simulations = root.at("simulations").as_array();
+  REQUIRE(simulations.size() == 4);
+  CHECK(simulations[2].at("varied").at("gpus").to_number<uint64_t>() == 3);
+  CHECK(simulations[2].at("varied").at("mode").as_string() == "sequential");
+  CHECK(simulations[2].at("time_ns").to_number<double>() == Approx(1e3 * std::stod(third_time)));
+  CHECK(simulations[2].at("values").at("link_bytes").is_number());
   CHECK(std::filesystem::exists(out + "/sweep.gp"));
 
   const Finished again = run_stretto(sweep);
@@ -104,6 +114,47 @@ TEST_CASE("a combination without a result is left open, and the sweep's status s
   REQUIRE(table.size() == 3);
   CHECK(table[1].starts_with("2,"));
   CHECK(table[2] == "3,,");
+  // Ratios are to the first combination, or there are none.
+  const Finished other = run_stretto(sweep + " --vary gpus=3,2 --table-only");
+  CHECK(other.says("gpus=3 has no result: there are no ratios"));
+  CHECK(lines_of(out + "/sweep.csv").at(2).ends_with(","));
+}
+
+TEST_CASE("a workload file that was edited is simulated again") {
+  const Scratch scratch;
+  const auto sweep_with = [&](const std::string& data) {
+    const std::string file =
+        scratch.file("mine.yaml", "machine: t3\nmodes: [t3]\nset: {gpus: 2}\ndata: " + data +
+                                      "\nsub_layer: {m: 330, n: 530, k: 100}\n");
+    return run_stretto("sweep " + file + " --impl all=model --out " + scratch.path +
+                       "/s --vary gpus=2");
+  };
+  const Finished first = sweep_with("stamp");
+  INFO(first.output);
+  REQUIRE(first.status == 0);
+  CHECK(sweep_with("stamp").says("0 of 1 simulations to run"));
+  CHECK(sweep_with("real").says("1 of 1 simulations to run"));
+}
+
+TEST_CASE(
+    "no name or value of a sweep reaches a shell, and a bar keeps its place without its result") {
+  const Scratch scratch;
+  const std::string machine = scratch.file("a`touch PWNED`b.yaml", "extends: t3\n");
+  const std::string sweep = "cd " + scratch.path + " && " STRETTO_BUILD_DIR "/stretto sweep " +
+                            kSmall + " --out s --vary mode=gemm,t3,rs --vary 'machine=t3," +
+                            machine + "'";
+  const Finished finished = run_command(sweep + " --jobs 2");
+  INFO(finished.output);
+  REQUIRE(finished.status == 0);
+  CHECK_FALSE(std::filesystem::exists(scratch.path + "/PWNED"));
+  std::filesystem::remove(scratch.path + "/s/mode=gemm,machine=t3/stats.json");
+  CHECK(run_command(sweep + " --table-only").status == 1);
+  const std::vector<std::string> script = lines_of(scratch.path + "/s/sweep.gp");
+  const auto block = std::find(script.begin(), script.end(), "$line1 << EOD");
+  REQUIRE(script.end() - block > 3);
+  CHECK(block[1] == "\"gemm\" ?");
+  CHECK(block[2].starts_with("\"t3\" "));
+  CHECK(block[3].starts_with("\"rs\" "));
 }
 
 TEST_CASE("what a sweep cannot vary is refused before anything runs") {
@@ -111,11 +162,13 @@ TEST_CASE("what a sweep cannot vary is refused before anything runs") {
   refused("--vary gpus", {"--vary gpus: must be KEY=VALUE"});
   refused("--vary gpus=2,", {"must be KEY=VALUE"});
   refused("--vary gpus=2,,3", {"must be KEY=VALUE"});
+  refused("--vary 'gpus=2\n,4'", {"control characters"});
+  refused("--vary gpus=2 --value gpus --value gpus", {"--value gpus: is there twice"});
   refused("--vary gpus=2,2", {"'2' is there twice"});
   refused("--vary gpus=2 --vary gpus=3", {"gpus: is there twice"});
   refused("--vary gpus=2,3 --set gpus=4", {"--set gives it a value, too"});
   refused("--vary mode=t3 --mode t3", {"--mode gives it a value, too"});
-  refused("--vary gpus=2,x", {"gpus = 'x'", "1..32"});
+  refused("--vary gpus=2,x", {"--vary gpus=x: gpus = 'x'", "1..32"});
   refused("--vary gpu.cux=3", {"gpu.cux", "nearest: gpu.cus"});
   refused("--vary mode=t3,kitsune", {"--mode kitsune", "t3-mca"});
   refused("--vary machine=nowhere", {"unknown machine 'nowhere'"});
@@ -128,7 +181,10 @@ TEST_CASE("a place that no result has is named, with what is there") {
   const Finished missing = run_stretto(sweep + "tracker.hit");
   CHECK(missing.status == 2);
   CHECK(missing.says("--value tracker.hit"));
+  CHECK(lines_of(scratch.path + "/s/sweep.csv").size() == 2);  // What has run is kept.
   const Finished counters = run_stretto(sweep + "'statistics.*.nothing'");
   CHECK(counters.status == 2);
   CHECK(counters.says("no counter"));
+  for (const char* place : {"job", "time_ns", "time_ns.total.x", "rtl.nan", "''"})
+    CHECK(run_stretto(sweep + place).status == 2);
 }
