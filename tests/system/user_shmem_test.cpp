@@ -273,7 +273,7 @@ TEST_CASE(
 
 TEST_CASE("65 puts that nobody waits for fit into a ring of 64") {
   const Program misuse("shmem_misuse.c");
-  for (const std::string mode : kModes) CHECK(misuse.run("many", "--mode " + mode, 3).status == 0);
+  for (const std::string& mode : kModes) CHECK(misuse.run("many", "--mode " + mode, 3).status == 0);
 }
 
 TEST_CASE("a context of two work-groups, a destroyed one and one too many end the run in a line",

@@ -16,10 +16,10 @@ namespace stretto {
 // A size of a sweep of messages between two GPUs.
 struct MessageRow {
   uint64_t bytes = 0;
-  double rate = 0;                      // GB/s.
-  double latency = 0;                   // us one way; 0 = not measured.
-  double request = 0;                   // us from the kernel to the engine of g-drv-s; likewise.
-  std::map<std::string, double> parts;  // us, by name; c-drv.
+  double rate = 0;     // GB/s.
+  double latency = 0;  // us one way; 0 = not measured.
+  double request = 0;  // us from the kernel to the engine of g-drv-s; likewise.
+  std::map<std::string, double> parts = {};  // us, by name; c-drv.
 };
 
 // A kernel beside an all-gather: time with the other running over time alone.
@@ -39,7 +39,7 @@ struct TrainingStep {
   };
   std::vector<Bucket>
       buckets;  // In the order of reduction, the last one when nothing is left to compute.
-  std::vector<double> op_end_us;  // launched: of operators but updates, in the step.
+  std::vector<double> op_end_us = {};  // launched: of operators but updates, in the step.
 };
 
 constexpr unsigned kBertLayers = 24;     // BERT-Large,

@@ -28,11 +28,11 @@ struct T3Run {
 // One sub-layer on one machine: its simulations by mode, with another number of compute units by
 // mode and number, "gemm-72cu".
 struct T3Case {
-  std::string name;   // "tnlg-fc2-tp8".
-  std::string model;  // "tnlg".
-  std::string layer;  // "op", "fc2", "fc1", "ip".
+  std::string name;        // "tnlg-fc2-tp8".
+  std::string model = {};  // "tnlg".
+  std::string layer = {};  // "op", "fc2", "fc1", "ip".
   unsigned tp = 0;
-  std::map<std::string, T3Run> runs;
+  std::map<std::string, T3Run> runs = {};
 
   bool large() const { return tp == 32; }
   bool has(std::initializer_list<const char*> modes) const;  // Results of all of them.

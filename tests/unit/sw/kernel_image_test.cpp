@@ -29,7 +29,7 @@ struct Client {
   stretto_module_t* module = nullptr;
   Client() {
     const stretto_client_options_t options = {
-        0, 0, 1, STRETTO_SYSTEM_BYTES, 64 << 20, {0, 0, 0, 0, 0}, 0, 0, 0, 0};
+        0, 0, 1, STRETTO_SYSTEM_BYTES, 64 << 20, {0, 0, 0, 0, 0}, 0, 0, 0, 0, 0, 0};
     const stretto_host_ops_t ops = host.ops();
     client = stretto_client_create(&options, &ops);
     REQUIRE(client != nullptr);

@@ -34,7 +34,8 @@ ring_gemm_parameters_t parameters(ring_gemm_mode_t mode, uint32_t rank = 0, uint
   p.b_k_contiguous = 1;
   p.tile_m = 128;
   p.collective_groups = 240;
-  p.client = {rank, 0, 1, STRETTO_SYSTEM_BYTES, uint64_t{1} << 32, {0, 0, 0, 0, 0}, 0};
+  p.client = {rank, 0, 1, STRETTO_SYSTEM_BYTES, uint64_t{1} << 32, {0, 0, 0, 0, 0}, 0, 0, 0,
+              0,    0, 0};
   return p;
 }
 

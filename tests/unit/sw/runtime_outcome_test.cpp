@@ -14,7 +14,7 @@ TEST_CASE("a call that failed is named without its arguments") {
   const std::string why = cudaGetErrorString(cudaErrorInvalidValue);
   for (const std::string name :
        {"cudaFree", "cudaStreamWaitEvent", "cudaLaunchCooperativeKernel"}) {
-    for (const std::string call :
+    for (const std::string& call :
          {name, name + "(job->members[i].stream)", name + "(a(b), (dim3){1, 1, 1}, NULL)"}) {
       CHECK(stretto_runtime_cuda_outcome(cudaErrorInvalidValue, call.c_str(), error) ==
             STRETTO_ERROR_DEVICE);

@@ -20,16 +20,17 @@ TEST_CASE("a DMA region becomes valid by its last write and is read back") {
   const uint64_t control = 1 | 1 << 4 | 1 << 5 | 2 << 12 | 1 << 16;
   mmio.expect_write(at(DMA_REGION_CONTROL_OFFSET), control);
   mmio.expect_read(at(DMA_REGION_CONTROL_OFFSET), control);
-  const dma_region_t region = {0x10000200000, 0x80000200000, 8512, 8192, 4256, 128,  128,  34, 3, 8,
-                               272,           272,           1,    0,    2,    true, false};
+  const dma_region_t region = {
+      0x10000200000, 0x80000200000, 8512, 8192, 4256, 128,  128,   34, 3, 8,
+      272,           272,           1,    0,    2,    true, false, {}, {}};
   CHECK(dma_set_region(&dma, 2, &region) == STRETTO_OK);
 }
 
 TEST_CASE("DMA regions and fills out of range are refused without a write") {
   MockMmio mmio;
   const dma_t dma = {STRETTO_DMA_BASE};
-  const dma_region_t good = {0x10000200000, 0, 8512, 8192, 4256, 128,  128, 34, 0, 8, 0,
-                             272,           0, 0,    2,    true, false};
+  const dma_region_t good = {0x10000200000, 0, 8512, 8192, 4256, 128,   128, 34, 0, 8, 0,
+                             272,           0, 0,    2,    true, false, {},  {}};
   const auto refused = [&](auto change) {
     dma_region_t region = good;
     change(region);

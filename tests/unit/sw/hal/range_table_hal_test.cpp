@@ -8,7 +8,7 @@
 
 TEST_CASE("a range entry becomes valid by its last write") {
   MockMmio mmio;
-  range_table_t table = {STRETTO_RANGE_TABLE_BASE, 3};
+  range_table_t table = {STRETTO_RANGE_TABLE_BASE, 3, 0};
   const uint64_t base = STRETTO_RANGE_TABLE_BASE;
   mmio.expect_write(base + RANGE_TABLE_ENTRY_BASE_OFFSET_AT(3), 0x10000001000);
   mmio.expect_write(base + RANGE_TABLE_ENTRY_PITCH_OFFSET_AT(3), 8512);
@@ -18,16 +18,16 @@ TEST_CASE("a range entry becomes valid by its last write") {
   mmio.expect_write(base + RANGE_TABLE_ENTRY_FLAGS_OFFSET_AT(3),
                     1 | 1 << 1 | 1 << 3 | 1 << 4 | 2 << 5);
   mmio.expect_read(base + RANGE_TABLE_STATUS_OFFSET, 0);
-  const range_t range = {0x10000001000, 256,          8512,
-                         128,           RANGE_REMOTE, STRETTO_ALLOCATION_UNCACHED,
-                         true,          true,         0x20000001000};
+  const range_t range = {
+      0x10000001000, 256,  8512,          128, RANGE_REMOTE, STRETTO_ALLOCATION_UNCACHED,
+      true,          true, 0x20000001000, 0};
   CHECK(range_table_add(&table, &range) == STRETTO_OK);
   CHECK(table.used == 4);
 }
 
 TEST_CASE("a range that overlaps another is taken out again and reported") {
   MockMmio mmio;
-  range_table_t table = {STRETTO_RANGE_TABLE_BASE, 0};
+  range_table_t table = {STRETTO_RANGE_TABLE_BASE, 0, 0};
   const uint64_t base = STRETTO_RANGE_TABLE_BASE;
   for (const uint64_t offset : {RANGE_TABLE_ENTRY_BASE_OFFSET, RANGE_TABLE_ENTRY_PITCH_OFFSET}) {
     mmio.expect_write(base + offset, offset == RANGE_TABLE_ENTRY_BASE_OFFSET ? 0x10000001000 : 0);
@@ -40,7 +40,7 @@ TEST_CASE("a range that overlaps another is taken out again and reported") {
   mmio.expect_write(base + RANGE_TABLE_STATUS_OFFSET, RANGE_TABLE_STATUS_OVERLAP_MASK);
   mmio.expect_write(base + RANGE_TABLE_CLEAR_OFFSET, RANGE_TABLE_CLEAR_ONE_MASK);
   const range_t range = {0x10000001000, 64,    0, 1, RANGE_LOCAL, STRETTO_ALLOCATION_CACHED,
-                         false,         false, 0};
+                         false,         false, 0, 0};
   CHECK(range_table_add(&table, &range) == STRETTO_ERROR_OVERLAP);
   CHECK(table.used == 0);
 }
@@ -48,7 +48,7 @@ TEST_CASE("a range that overlaps another is taken out again and reported") {
 TEST_CASE("what the table refuses is an argument that is wrong") {
   MockMmio mmio;
   const uint64_t base = STRETTO_RANGE_TABLE_BASE;
-  range_table_t table = {base, 0};
+  range_table_t table = {base, 0, 0};
   mmio.expect_write(base + RANGE_TABLE_ENTRY_BASE_OFFSET, 0x10000001000);
   mmio.expect_write(base + RANGE_TABLE_ENTRY_PITCH_OFFSET, 0);
   mmio.expect_write(base + RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET, 64);
@@ -60,7 +60,7 @@ TEST_CASE("what the table refuses is an argument that is wrong") {
   mmio.expect_write(base + RANGE_TABLE_CLEAR_OFFSET, RANGE_TABLE_CLEAR_ONE_MASK);
   // A shared range of half a line.
   const range_t range = {0x10000001000, 64,    0, 1, RANGE_LOCAL, STRETTO_ALLOCATION_SHARED,
-                         false,         false, 0};
+                         false,         false, 0, 0};
   CHECK(range_table_add(&table, &range) == STRETTO_ERROR_ARGUMENT);
   CHECK(table.used == 0);
 }
@@ -96,9 +96,9 @@ TEST_CASE(
     "a range without bytes, with overlapping rows, of no known kind, or beyond the table is "
     "refused") {
   MockMmio mmio;
-  range_table_t table = {STRETTO_RANGE_TABLE_BASE, 0};
+  range_table_t table = {STRETTO_RANGE_TABLE_BASE, 0, 0};
   const range_t good = {0x10000001000, 64,    64, 2, RANGE_LOCAL, STRETTO_ALLOCATION_CACHED,
-                        false,         false, 0};
+                        false,         false, 0,  0};
   range_t range = good;
   range.rows = 0;
   CHECK(range_table_add(&table, &range) == STRETTO_ERROR_ARGUMENT);

@@ -214,7 +214,7 @@ class Equivalence {
       a.rows = rows;
       a.row_bytes = 2 * columns;
       const bool rope = name.rfind("each_rope", 0) == 0;
-      a.second = rope ? OPS_EACH_ROWS : kSeconds[turn++ % kSeconds.size()];
+      a.second = rope ? uint32_t{OPS_EACH_ROWS} : kSeconds[turn++ % kSeconds.size()];
       a.period = rows;
       ops_vector_launch_t planned;
       ops_elementwise_plan(name.c_str() + 5, &a, &planned);
