@@ -121,7 +121,7 @@ void write_profile(const std::string& out, const Results& results, const Machine
   profile["machine"] = machine.name();
   boost::json::array set;
   for (const Parameter& one : machine.parameters().all()) {
-    const bool is_of_file = one.origin == "default" || one.origin == "machine " + machine.name();
+    const bool is_of_file = one.origin == "default" || one.origin.starts_with("machine ");
     if (is_of_file || one.path.starts_with("sim.") || one.path == "gpu.tile_values") continue;
     set.emplace_back(one.path + "=" + one.get());
   }
