@@ -62,7 +62,7 @@ Varied parse_varied(const std::string& text) {
 std::optional<double> number_of(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0') return std::nullopt;
+  if (text.empty() || *end != '\0' || !std::isfinite(value)) return std::nullopt;
   return value;
 }
 
@@ -85,7 +85,7 @@ json::value json_of(const std::string& cell) {
                         (cell == "0" || cell[0] != '0');
   if (is_whole) return std::strtoull(cell.c_str(), nullptr, 10);
   const std::optional<double> number = number_of(cell);
-  return number && std::isfinite(*number) ? json::value(*number) : json::value(cell);
+  return number ? json::value(*number) : json::value(cell);
 }
 
 // What a result has at a place as SweepOptions::values describes it; UserError if there is nothing.
@@ -245,7 +245,8 @@ class Sweep {
   void add_to_campaign(CampaignRun run) {
     const std::vector<std::string> sets = run.sets;
     try {
-      if (run.mode.empty()) run.mode = first_mode(run);
+      if (first_mode_.empty() && run.mode.empty()) first_mode_ = first_mode(run);
+      if (run.mode.empty()) run.mode = first_mode_;
       campaign_.add(std::move(run));
     } catch (const UserError& error) {
       const std::string what = error.what();
@@ -398,6 +399,7 @@ class Sweep {
   std::vector<Varied> varied_;
   std::vector<Row> rows_;
   std::set<std::string> folders_;
+  std::string first_mode_;   // Of the workload, where none is given.
   std::string wrong_value_;  // Of the first --value that no result has.
 };
 

@@ -120,6 +120,53 @@ TEST_CASE("a combination without a result is left open, and the sweep's status s
   CHECK(lines_of(out + "/sweep.csv").at(2).ends_with(","));
 }
 
+TEST_CASE("a sweep that is ended has a table of what has run, and goes on from there") {
+  const Scratch scratch;
+  const std::string sweep = "sweep " + kSmall + " --out " + scratch.path + "/s --vary gpus=2,3,4,5";
+  const std::string stretto = STRETTO_BUILD_DIR "/stretto ";
+  // Background processes of a shell ignore SIGINT.
+  const Finished ended =
+      run_command("(" + stretto + sweep + " & P=$!; until [ -e " + scratch.path +
+                  "/s/gpus=3/key ]; do sleep 0.02; done; kill -TERM $P; wait $P)");
+  INFO(ended.output);
+  CHECK(ended.status == 143);
+  const std::vector<std::string> table = lines_of(scratch.path + "/s/sweep.csv");
+  REQUIRE(table.size() == 5);
+  CHECK(table[1].starts_with("2,"));
+  CHECK(table[1].ends_with("1.0000"));
+  CHECK(table[4] == "5,,");
+  const Finished rest = run_stretto(sweep);
+  CHECK(rest.status == 0);
+  CHECK_FALSE(rest.says("4 of 4 simulations"));
+}
+
+TEST_CASE("a simulation that is killed fails its sweep, which is not killed") {
+  const Scratch scratch;
+  const Finished finished = run_command(
+      "(" STRETTO_BUILD_DIR "/stretto sweep t3/overlap --impl all=model --out " + scratch.path +
+      "/s --vary gpus=4 & P=$!; until pkill -KILL -P $P; do sleep 0.05; done; wait $P)");
+  INFO(finished.output);
+  CHECK(finished.status == 1);
+  CHECK(finished.says("gpus=4: FAILED"));
+}
+
+TEST_CASE("threads that are varied are those of the simulations, however many run at a time") {
+  const Scratch scratch;
+  const std::string out = scratch.path + "/s";
+  const Finished finished =
+      run_stretto("sweep " + kSmall + " --jobs 2 --vary sim.threads=1,2 --out " + out);
+  INFO(finished.output);
+  REQUIRE(finished.status == 0);
+  for (const char* threads : {"1", "2"}) {
+    bool found = false;
+    for (const std::string& line : lines_of(out + "/sim.threads=" + threads + "/machine.yaml"))
+      found = found || line.starts_with(std::string("  threads: ") + threads + " ");
+    CHECK(found);
+  }
+  const std::vector<std::string> table = lines_of(out + "/sweep.csv");
+  CHECK(table.at(1).substr(1) == table.at(2).substr(1));  // They change nothing.
+}
+
 TEST_CASE("a workload file that was edited is simulated again") {
   const Scratch scratch;
   const auto sweep_with = [&](const std::string& data) {
