@@ -404,7 +404,7 @@ int command_sweep(const Arguments& arguments, const Arguments& command_line) {
     return kExitSuccess;
   if (options.workload.empty())
     throw UserError("sweep needs a workload: one of 'stretto list workloads' or a file.yaml");
-  if (campaign.out.empty()) campaign.out = "results/sweep/" + options.workload;
+  if (campaign.out.empty()) campaign.out = "results/sweep" / folder_of(options.workload);
   common.apply(campaign, "sweep", command_line);
   return sweep(options);
 }

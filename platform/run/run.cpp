@@ -48,17 +48,6 @@ void measure_host(const Monitor& monitor, Results& results) {
 
 namespace fs = std::filesystem;
 
-// Two files never share a folder: what ships has its name, a file its path with the suffix.
-fs::path folder_of(const fs::path& name) {
-  const std::string suffix = name.extension();
-  if (suffix != ".yaml" && suffix != ".so" && suffix != ".onnx") return name;
-  constexpr const char* kOutside = "outside";  // Of the working directory: with its whole path.
-  const fs::path whole = fs::absolute(name).lexically_normal();
-  const fs::path inside = whole.lexically_relative(fs::current_path());
-  return *inside.begin() == ".." || *inside.begin() == kOutside ? kOutside / whole.relative_path()
-                                                                : inside;
-}
-
 // What is to be drawn, read and checked.
 struct Drawn {
   TimeWindow timeline;
@@ -187,6 +176,16 @@ const std::vector<std::string>& result_files() {
       "stats.json",    "stats.csv",          "machine.yaml", "plan",           "profile.json",
       "timeline.json", "timeline.json.part", "waves.fst",    "waves.fst.hier", "bodies.txt"};
   return files;
+}
+
+fs::path folder_of(const fs::path& name) {
+  const std::string suffix = name.extension();
+  if (suffix != ".yaml" && suffix != ".so" && suffix != ".onnx") return name;
+  constexpr const char* kOutside = "outside";  // Of the working directory: with its whole path.
+  const fs::path whole = fs::absolute(name).lexically_normal();
+  const fs::path inside = whole.lexically_relative(fs::current_path());
+  return *inside.begin() == ".." || *inside.begin() == kOutside ? kOutside / whole.relative_path()
+                                                                : inside;
 }
 
 std::string default_out_folder(const RunOptions& options) {

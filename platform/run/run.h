@@ -3,6 +3,7 @@
 #ifndef STRETTO_PLATFORM_RUN_RUN_H_
 #define STRETTO_PLATFORM_RUN_RUN_H_
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,9 @@
 
 namespace stretto {
 
+// Of a workload or machine below a folder of results. Two files never share it: what ships has its name, a file its path
+// with the suffix.
+std::filesystem::path folder_of(const std::filesystem::path& name);
 // Where the results of a run go. REQUIRES: its mode is known. Empty: nowhere.
 std::string default_out_folder(const RunOptions& options);
 
