@@ -12,35 +12,68 @@ constexpr uint64_t BodyDemand::*kDemands[] = {
 
 }  // namespace
 
+// One of `parts` that stand for `whole`.
+void Measurement::add(Kernel& kernel, uint64_t launch, const MeasuredBody& body, uint64_t parts,
+                      uint64_t whole) {
+  ++kernel.measured;
+  if (launch < kKept) {
+    if (kernel.kept.size() <= launch) kernel.kept.resize(launch + 1);
+    Kernel::Launch& one = kernel.kept[launch];
+    (body.first ? one.first : one.rest).push_back(body.time);
+    if (parts != whole) one.stands_for = whole;
+  }
+  kernel.time += Wide{body.time} * whole / parts;
+  kernel.on_unit += Wide{body.on_unit} * whole / parts;
+  kernel.on_gpu += Wide{body.on_gpu} * whole / parts;
+}
+
 void Measurement::body(const std::string& key, uint64_t grid, uint64_t launch,
                        const MeasuredBody& body) {
   Kernel& kernel = kernels_[key];
   kernel.grid = grid;
   ++kernel.bodies;
-  if (launch < kKept) {
-    if (kernel.kept.size() <= launch) kernel.kept.resize(launch + 1);
-    Kernel::Launch& one = kernel.kept[launch];
-    (body.first ? one.first : one.rest).push_back(body.time);
-  }
-  kernel.time += body.time;
-  kernel.on_unit += body.on_unit;
-  kernel.on_gpu += body.on_gpu;
-  ++interval_bodies_;
+  add(kernel, launch, body, 1, 1);
+}
+
+void Measurement::part(const std::string& key, uint64_t grid, uint64_t launch,
+                       const MeasuredLaunch& part) {
+  Kernel& kernel = kernels_[key];
+  kernel.grid = grid;
+  kernel.bodies += grid;
+  const std::vector<MeasuredBody> rest = part.rest();
+  for (const MeasuredBody& one : part.first()) add(kernel, launch, one, 1, 1);
+  for (const MeasuredBody& one : rest)
+    add(kernel, launch, one, rest.size(), grid - part.first().size());
 }
 
 void Measurement::begin(const std::string& key) {
   interval_ = key;
   interval_bodies_ = 0;
   is_mixed_ = false;
-  before_ = counters_();
+  before_ = settled_before_ = counters_();
+  settled_bodies_ = 0;
+}
+
+void Measurement::settled() {
+  settled_bodies_ = interval_bodies_;
+  settled_before_ = counters_();
+}
+
+void Measurement::end_part() {
+  if (!is_mixed_) use(interval_bodies_ - settled_bodies_, settled_before_);
+  is_mixed_ = true;  // What runs on does not count.
 }
 
 void Measurement::end() {
-  if (is_mixed_ || interval_bodies_ == 0) return;
+  if (!is_mixed_ && interval_bodies_ != 0) use(interval_bodies_, before_);
+  interval_bodies_ = 0;
+}
+
+void Measurement::use(uint64_t bodies, const BodyDemand& before) {
   const BodyDemand now = counters_();
   Kernel& kernel = kernels_[interval_];
-  kernel.demand_bodies += interval_bodies_;
-  for (const auto demand : kDemands) kernel.demand.*demand += now.*demand - before_.*demand;
+  kernel.demand_bodies += bodies;
+  for (const auto demand : kDemands) kernel.demand.*demand += now.*demand - before.*demand;
 }
 
 void Measurement::launch(const std::string& key, uint64_t launch, Time time) {
@@ -57,7 +90,7 @@ BodyTimes Measurement::kernel(const std::string& key) const {
   const Kernel& kernel = kernels_.at(key);
   BodyTimes times;
   times.grid = kernel.grid;
-  times.groups = kernel.bodies;
+  times.groups = kernel.measured;
   for (const auto demand : kDemands) {
     if (kernel.demand_bodies != 0)
       times.demand.*demand = kernel.demand.*demand / kernel.demand_bodies;
@@ -65,13 +98,14 @@ BodyTimes Measurement::kernel(const std::string& key) const {
   times.points.push_back({residency_percent_, limit_,
                           static_cast<uint64_t>(1000 * kernel.on_unit / kernel.time),
                           static_cast<uint64_t>(1000 * kernel.on_gpu / kernel.time),
-                          static_cast<Time>(kernel.time / times.groups)});
+                          static_cast<Time>(kernel.time / kernel.bodies)});
   for (Kernel::Launch one : kernel.kept) {
     if (one.first.empty() && one.rest.empty()) continue;
     LaunchTimes& launch = times.launches.emplace_back();
     launch.time = one.time;
     if (!one.first.empty()) launch.first = TimeDistribution::of(one.first);
     if (!one.rest.empty()) launch.rest = TimeDistribution::of(one.rest);
+    if (one.stands_for != 0) launch.rest.count = one.stands_for;
   }
   return times;
 }

@@ -14,16 +14,9 @@
 
 #include "models/sampled/body_law.h"
 #include "models/sampled/body_table.h"
+#include "models/sampled/measured_launch.h"
 
 namespace stretto {
-
-// A body that has ended, of a launch of a kernel.
-struct MeasuredBody {
-  Time time = 0;
-  Time on_unit = 0;    // Integral of the work-groups on its unit over that time,
-  Time on_gpu = 0;     // and of those on the GPU.
-  bool first = false;  // None of its launch had ended when it began.
-};
 
 class Measurement {
  public:
@@ -36,10 +29,17 @@ class Measurement {
 
   // The launch has the number `launch` among those of its kernel, from 0 on.
   void body(const std::string& key, uint64_t grid, uint64_t launch, const MeasuredBody& body);
+  // All of a launch that passes().
+  void part(const std::string& key, uint64_t grid, uint64_t launch, const MeasuredLaunch& part);
   // Work-groups run on the GPU again, the first is of this kernel; another kernel has joined it;
   // none run.
   void begin(const std::string& key);
   void join() { is_mixed_ = true; }
+  // If only part of the launch will have been measured, what bodies use counts from now on
+  void settled();
+  // until now: as many have begun before and end behind it as then.
+  void end_part();
+  void body_ended() { ++interval_bodies_; }
   void end();
   // All work-groups of a launch have run, and none of another with them.
   void launch(const std::string& key, uint64_t launch, Time time);
@@ -55,9 +55,11 @@ class Measurement {
     struct Launch {
       Time time = 0;
       std::vector<Time> first, rest;
+      uint64_t stands_for = 0;  // Of so many bodies `rest` is a part; 0: it is all.
     };
     uint64_t grid = 0;
-    uint64_t bodies = 0;
+    uint64_t measured = 0;
+    uint64_t bodies = 0;                     // That they stand for.
     std::vector<Launch> kept;                // The first launches.
     Wide time = 0, on_unit = 0, on_gpu = 0;  // Sums over all bodies.
     uint64_t demand_bodies = 0;              // Those that `demand` is the sum of.
@@ -72,6 +74,12 @@ class Measurement {
   uint64_t interval_bodies_ = 0;
   bool is_mixed_ = false;
   BodyDemand before_;
+  uint64_t settled_bodies_ = 0;  // Of interval_bodies_, when it settled,
+  BodyDemand settled_before_;    // and the counters.
+
+  void use(uint64_t bodies, const BodyDemand& before);
+  void add(Kernel& kernel, uint64_t launch, const MeasuredBody& body, uint64_t parts,
+           uint64_t whole);
 };
 
 }  // namespace stretto

@@ -79,7 +79,7 @@ void SampledGpu::resolve(uint8_t slot, const DispatchContext& context) {
     const auto times = table_.kernels.find(key);
     if (times == table_.kernels.end()) parts_.missing(key, context.entry);
     launch.law = &law(key, times->second);
-  } else if (is_rewritten || launch.of_kernel >= spec_.launches) {
+  } else if (is_rewritten || launch.of_kernel >= spec_.launches || large_.count(key) != 0) {
     if (measurement_.has(key)) {
       const auto times = times_.find(key);
       launch.law = &law(key, times != times_.end()
@@ -92,6 +92,7 @@ void SampledGpu::resolve(uint8_t slot, const DispatchContext& context) {
     launch.kind = is_rewritten ? Kind::wrapped : Kind::sampled;
   } else if (!is_rewritten) {
     launch.kind = Kind::measured;
+    measure(launch, context);
     entries_.emplace(key, context.entry);
   }
   if (launch.kind == Kind::wrapped) {
@@ -104,6 +105,41 @@ void SampledGpu::resolve(uint8_t slot, const DispatchContext& context) {
     launch.strata = Strata(launch.kernel.grid, launch.hash);
   }
   launches_[slot] = std::move(launch);
+}
+
+uint32_t SampledGpu::most_that_fit(const DispatchContext& context) const {
+  uint32_t most =
+      std::min(gpu_spec_.workgroup_slots, gpu_spec_.wavefront_slots / context.wavefronts);
+  if (context.registers_bytes != 0)
+    most = std::min(most, gpu_spec_.registers_bytes / context.registers_bytes);
+  if (context.lds_bytes != 0) most = std::min(most, gpu_spec_.lds_bytes / context.lds_bytes);
+  return most;
+}
+
+uint32_t SampledGpu::most_resident(const DispatchContext& context) const {
+  return std::max(1u, most_that_fit(context) * spec_.residency_percent / 100);
+}
+
+uint64_t SampledGpu::hbm_bytes() const {
+  const auto [read, written] = parts_.hbm_bytes();
+  return read + written;
+}
+
+// How much of it is simulated.
+void SampledGpu::measure(SampledLaunch& launch, const DispatchContext& context) {
+  launch.hbm_bytes = hbm_bytes();
+  if (spec_.waves == 0) return;
+  const uint64_t fit = most_that_fit(context), resident = most_resident(context);
+  const bool has_limit = spec_.groups != 0;
+  // stretto characterise measures all that fit and one, too.
+  launch.is_left_out = !has_limit && spec_.residency_percent != 100 &&
+                       (resident == fit || (resident == 1 && spec_.residency_percent != 0));
+  // Work-groups that are all resident may wait for each other.
+  if (launch.kernel.grid <= fit * units_.size()) return;
+  uint64_t at_once = resident * units_.size();
+  if (has_limit) at_once = std::min<uint64_t>(at_once, spec_.groups);
+  // Few at a time leave the memory idle, whatever the L2 holds.
+  launch.part.emplace(spec_.waves * at_once, has_limit ? 0 : turnover());
 }
 
 const BodyLaw& SampledGpu::law(const std::string& key, const BodyTimes& times) {
@@ -140,7 +176,9 @@ void SampledGpu::group_ended(uint8_t slot, bool drained) {
   }
   if (--launch.running != 0) return;
   if (--running_slots_ == 0 && gpu_spec_.executor == Executor::measured) measurement_.end();
-  if (launch.ended == launch.kernel.grid && !launch.is_shared) close(launch);
+  if (launch.ended != launch.kernel.grid) return;
+  note(launch);
+  if (!launch.is_shared) close(launch);
 }
 
 // Its launch takes longer than it would by itself.
@@ -154,6 +192,11 @@ void SampledGpu::group_suspended(uint8_t slot) {
 void SampledGpu::close(const SampledLaunch& launch) {
   const Time time = launch.end - launch.begin;
   if (launch.kind == SampledLaunch::Kind::measured) {
+    if (launch.is_left_out) return;
+    const bool passes = launch.part && launch.part->passes();
+    if (spec_.waves != 0 && (passes || hbm_bytes() - launch.hbm_bytes >= turnover()))
+      large_.insert(launch.kernel.key);
+    if (passes) return;
     measurement_.launch(launch.kernel.key, launch.of_kernel, time);
   } else if (launch.kind == SampledLaunch::Kind::sampled) {
     const Time measured = launch.law->times->launch_for(launch.of_kernel, launch.hash).time;
@@ -166,10 +209,31 @@ void SampledGpu::close(const SampledLaunch& launch) {
 
 // ---- Measured work-groups
 
-void SampledGpu::measured_body(uint8_t slot, const MeasuredBody& body) {
+void SampledGpu::measured_body(uint8_t slot, MeasuredLaunch::Counts counts,
+                               const MeasuredBody& body) {
   SampledLaunch& launch = launches_[slot];
   launch.body_has_ended = true;
-  measurement_.body(launch.kernel.key, launch.kernel.grid, launch.of_kernel, body);
+  measurement_.body_ended();
+  if (!launch.part) {
+    measurement_.body(launch.kernel.key, launch.kernel.grid, launch.of_kernel, body);
+    return;
+  }
+  const auto change = launch.part->end(counts, body, hbm_bytes() - launch.hbm_bytes);
+  if (change == MeasuredLaunch::Change::settles) measurement_.settled();
+  if (change == MeasuredLaunch::Change::passes) measurement_.end_part();
+}
+
+// What was measured of part of it, or of all.
+void SampledGpu::note(const SampledLaunch& launch) {
+  if (!launch.part) return;
+  if (launch.part->passes()) {
+    measurement_.part(launch.kernel.key, launch.kernel.grid, launch.of_kernel, *launch.part);
+    return;
+  }
+  for (const auto& bodies : {launch.part->first(), launch.part->rest()}) {
+    for (const MeasuredBody& body : bodies)
+      measurement_.body(launch.kernel.key, launch.kernel.grid, launch.of_kernel, body);
+  }
 }
 
 Time SampledGpu::measured_running(int change) {

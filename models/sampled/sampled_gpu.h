@@ -22,6 +22,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,7 @@
 #include "models/sampled/body_law.h"
 #include "models/sampled/body_table.h"
 #include "models/sampled/kernel_key.h"
+#include "models/sampled/measured_launch.h"
 #include "models/sampled/measurement.h"
 #include "models/sampled/sampled_spec.h"
 
@@ -49,11 +52,14 @@ struct SampledLaunch {
   uint64_t of_kernel = 0;  // Launches of this kernel before.
   Kind kind = Kind::executed;
   KernelLaunch kernel;
-  const BodyLaw* law = nullptr;  // Of sampled and wrapped ones.
-  uint64_t hash = 0;             // Likewise: of seed, kernel and launch,
-  Strata strata;                 // and where in them the times of its work-groups are.
-  DispatchContext wrapper;       // Of wrapped ones.
-  uint64_t running = 0;          // Work-groups on the GPU.
+  const BodyLaw* law = nullptr;        // Of sampled and wrapped ones.
+  uint64_t hash = 0;                   // Likewise: of seed, kernel and launch,
+  Strata strata;                       // and where in them the times of its work-groups are.
+  DispatchContext wrapper;             // Of wrapped ones.
+  std::optional<MeasuredLaunch> part;  // Of measured ones, if not all may be simulated.
+  bool is_left_out = false;            // None is.
+  uint64_t hbm_bytes = 0;              // When it began.
+  uint64_t running = 0;                // Work-groups on the GPU.
   uint64_t ended = 0;
   bool body_has_ended = false;
   bool is_shared = false;  // Work-groups of another launch ran, too.
@@ -90,7 +96,13 @@ class SampledGpu final : public Component, private EventHandler {
   void group_started(uint8_t slot);
   void group_ended(uint8_t slot, bool drained);
   void group_suspended(uint8_t slot);
-  void measured_body(uint8_t slot, const MeasuredBody& body);
+  void measured_body(uint8_t slot, MeasuredLaunch::Counts counts, const MeasuredBody& body);
+  void forget_body(uint8_t slot, MeasuredLaunch::Counts counts) {
+    if (launches_[slot].part) launches_[slot].part->forget(counts);
+  }
+  // Work-groups of the kernel that a unit holds at once, and those that the measurement lets run.
+  uint32_t most_that_fit(const DispatchContext& context) const;
+  uint32_t most_resident(const DispatchContext& context) const;
   // The integral over time of the work-groups on the GPU that are measured, of which there are now
   // so many more.
   Time measured_running(int change);
@@ -111,6 +123,11 @@ class SampledGpu final : public Component, private EventHandler {
  private:
   void on_event(uint64_t tag) override;  // The grid of shares.
   void resolve(uint8_t slot, const DispatchContext& context);
+  void measure(SampledLaunch& launch, const DispatchContext& context);
+  // What the memory must have moved until what the L2 held before does not count.
+  uint64_t turnover() const { return uint64_t{2} * gpu_.l2.spec().bytes; }
+  uint64_t hbm_bytes() const;
+  void note(const SampledLaunch& launch);
   void close(const SampledLaunch& launch);
   BodyDemand counters() const;
   void share();
@@ -132,6 +149,7 @@ class SampledGpu final : public Component, private EventHandler {
   std::map<std::string, BodyLaw> laws_;
   std::map<std::string, uint64_t> entries_;
   std::map<std::string, uint64_t> launches_of_;  // By key.
+  std::set<std::string> large_;  // Kernels of which another launch finds nothing else in the L2.
   std::array<SampledLaunch, kGridSlots> launches_{};
   unsigned running_slots_ = 0;
 

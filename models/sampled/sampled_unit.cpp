@@ -15,6 +15,11 @@ constexpr uint32_t kDigestRetire = 0x4712;
 constexpr uint32_t kDigestSuspend = 0x4713;
 constexpr uint32_t kDigestResume = 0x4714;
 constexpr unsigned kRateBits = 32;
+constexpr uint64_t kPassed = uint64_t{1} << 63;  // Tag of an event: | slot << 32 | work-group.
+
+bool passes(const SampledLaunch& launch) {
+  return launch.is_left_out || (launch.part && launch.part->passes());
+}
 
 // for (const unsigned slot : SlotsOf(bits))
 class SlotsOf {
@@ -73,6 +78,10 @@ void SampledUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
     case SampledLaunch::Kind::executed: unit_.start(slot, wg_id, context); break;
     case SampledLaunch::Kind::wrapped: unit_.start(slot, wg_id, launch.wrapper); break;
     case SampledLaunch::Kind::measured:
+      if (passes(launch)) {
+        pass(slot, wg_id);
+        break;
+      }
       held_.push_back({wg_id, slot, &context});
       gpu_.hold(*this);
       gpu_.start_held();
@@ -207,9 +216,11 @@ void SampledUnit::done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multi
     integral_ += (now() - integral_to_) * measured_.size();
     integral_to_ = now();
     const Time on_gpu = gpu_.measured_running(-1);
-    gpu_.measured_body(slot, {now() - measured->begin, integral_ - measured->on_unit,
-                              on_gpu - measured->on_gpu, measured->first});
+    const Measured ended = *measured;
     measured_.erase(measured);
+    gpu_.measured_body(
+        slot, ended.counts,
+        {now() - ended.begin, integral_ - ended.on_unit, on_gpu - ended.on_gpu, ended.first});
   }
   release(slot);
   gpu_.group_ended(slot, false);
@@ -226,6 +237,7 @@ void SampledUnit::forget_measured(uint8_t slot, uint32_t wg_id) {
   integral_ += (now() - integral_to_) * measured_.size();
   integral_to_ = now();
   gpu_.measured_running(-1);
+  gpu_.forget_body(slot, measured->counts);
   measured_.erase(measured);
 }
 
@@ -238,21 +250,33 @@ void SampledUnit::drained(uint16_t cu, uint8_t slot, uint32_t wg_id) {
 
 // ---- Measured work-groups
 
-// Of those that fit, so many as the measurement allows.
-uint32_t SampledUnit::most_resident(const DispatchContext& context) const {
-  const GpuSpec& spec = gpu_.gpu_spec();
-  uint32_t most = std::min(spec.workgroup_slots, spec.wavefront_slots / context.wavefronts);
-  if (context.registers_bytes != 0)
-    most = std::min(most, spec.registers_bytes / context.registers_bytes);
-  if (context.lds_bytes != 0) most = std::min(most, spec.lds_bytes / context.lds_bytes);
-  return std::max(1u, most * gpu_.spec().residency_percent / 100);
+void SampledUnit::pass(uint8_t slot, uint32_t wg_id) {
+  ++passing_;
+  if (Digest* const digest = gpu_.services().digest; digest != nullptr)
+    digest->event(now(), kDigestDispatch, uint64_t{index_} << 8 | slot, wg_id);
+  queue_.schedule(now() + start_time_, *this, kPassed | uint64_t{slot} << 32 | wg_id);
+}
+
+void SampledUnit::passed(uint8_t slot, uint32_t wg_id) {
+  --passing_;
+  ++gpu_.services().progress;
+  if (Digest* const digest = gpu_.services().digest; digest != nullptr)
+    digest->event(now(), kDigestRetire, uint64_t{index_} << 8 | slot, wg_id);
+  release(slot);
+  gpu_.group_ended(slot, false);
+  listener_.done(index_, slot, wg_id, 0);
 }
 
 bool SampledUnit::start_held() {
   const Held held = held_.front();
+  if (passes(gpu_.launch_of(held.slot, *held.context))) {
+    held_.pop_front();
+    pass(held.slot, held.wg_id);
+    return true;
+  }
   const auto running = std::count_if(measured_.begin(), measured_.end(),
                                      [&](const auto& one) { return one.slot == held.slot; });
-  if (static_cast<uint32_t>(running) >= most_resident(*held.context)) return false;
+  if (static_cast<uint32_t>(running) >= gpu_.most_resident(*held.context)) return false;
   held_.pop_front();
   start_measured(held.slot, held.wg_id, *held.context);
   return true;
@@ -261,8 +285,10 @@ bool SampledUnit::start_held() {
 void SampledUnit::start_measured(uint8_t slot, uint32_t wg_id, const DispatchContext& context) {
   integral_ += (now() - integral_to_) * measured_.size();
   integral_to_ = now();
-  const bool first = !gpu_.launch_of(slot, context).body_has_ended;
-  measured_.push_back({wg_id, slot, first, now(), integral_, gpu_.measured_running(1)});
+  SampledLaunch& launch = gpu_.launch_of(slot, context);
+  const bool first = !launch.body_has_ended;
+  const auto counts = launch.part ? launch.part->begin() : MeasuredLaunch::Counts::noted;
+  measured_.push_back({wg_id, slot, first, counts, now(), integral_, gpu_.measured_running(1)});
   unit_.start(slot, wg_id, context);
 }
 
@@ -410,7 +436,11 @@ void SampledUnit::schedule() {
   queue_.schedule(next, *this);
 }
 
-void SampledUnit::on_event(uint64_t) {
+void SampledUnit::on_event(uint64_t tag) {
+  if ((tag & kPassed) != 0) {
+    passed(static_cast<uint8_t>(tag >> 32), static_cast<uint32_t>(tag));
+    return;
+  }
   if (now() != next_) return;  // Another one took its place.
   next_ = kNever;
   advance();

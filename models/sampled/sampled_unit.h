@@ -29,7 +29,7 @@ class SampledUnit final : public WorkGroupExecutor,
   void resume(uint8_t slot, uint32_t wg_id, const DispatchContext& context, SavedGroup saved,
               SaveArea& area) override;
   bool finished() const override {
-    return bodies_.empty() && held_.empty() && moving_ == 0 && unit_.finished();
+    return bodies_.empty() && held_.empty() && moving_ == 0 && passing_ == 0 && unit_.finished();
   }
   WorkGroupResources resources() const override;
 
@@ -78,6 +78,7 @@ class SampledUnit final : public WorkGroupExecutor,
     uint32_t wg_id;
     uint8_t slot;
     bool first;
+    MeasuredLaunch::Counts counts;
     Time begin, on_unit, on_gpu;
   };
 
@@ -104,8 +105,10 @@ class SampledUnit final : public WorkGroupExecutor,
   void tell(unsigned slot, const std::array<uint64_t, kGpuParts>& asked);
   void schedule();
   void end_body(const Body& body);
+  // A work-group that is not measured begins, and ends.
+  void pass(uint8_t slot, uint32_t wg_id);
+  void passed(uint8_t slot, uint32_t wg_id);
   void start_measured(uint8_t slot, uint32_t wg_id, const DispatchContext& context);
-  uint32_t most_resident(const DispatchContext& context) const;
   void release(uint8_t slot);
 
   SampledGpu& gpu_;
@@ -129,6 +132,7 @@ class SampledUnit final : public WorkGroupExecutor,
   std::vector<Loading> loading_;  // Bodies whose states are read.
   uint32_t moving_ = 0;           // States read or written.
 
+  uint32_t passing_ = 0;  // Work-groups that are not measured.
   std::deque<Held> held_;
   std::vector<Measured> measured_;
   Time integral_ = 0;  // Of the work-groups in measured_.
