@@ -12,38 +12,49 @@ constexpr uint64_t BodyDemand::*kDemands[] = {
 
 }  // namespace
 
-// One of `parts` that stand for `whole`.
-void Measurement::add(Kernel& kernel, uint64_t launch, const MeasuredBody& body, uint64_t parts,
-                      uint64_t whole) {
+void Measurement::Sum::add(const MeasuredBody& body) {
+  ++bodies;
+  time += body.time;
+  on_unit += body.on_unit;
+  on_gpu += body.on_gpu;
+}
+
+void Measurement::Sum::add(const Sum& sum, uint64_t all) {
+  bodies += all;
+  time += sum.time * all / sum.bodies;
+  on_unit += sum.on_unit * all / sum.bodies;
+  on_gpu += sum.on_gpu * all / sum.bodies;
+}
+
+void Measurement::keep(Kernel& kernel, uint64_t launch, const MeasuredBody& body) {
   ++kernel.measured;
-  if (launch < kKept) {
-    if (kernel.kept.size() <= launch) kernel.kept.resize(launch + 1);
-    Kernel::Launch& one = kernel.kept[launch];
-    (body.first ? one.first : one.rest).push_back(body.time);
-    if (parts != whole) one.stands_for = whole;
-  }
-  kernel.time += Wide{body.time} * whole / parts;
-  kernel.on_unit += Wide{body.on_unit} * whole / parts;
-  kernel.on_gpu += Wide{body.on_gpu} * whole / parts;
+  if (launch >= kKept) return;
+  if (kernel.kept.size() <= launch) kernel.kept.resize(launch + 1);
+  Kernel::Launch& one = kernel.kept[launch];
+  (body.first ? one.first : one.rest).push_back(body.time);
 }
 
 void Measurement::body(const std::string& key, uint64_t grid, uint64_t launch,
                        const MeasuredBody& body) {
   Kernel& kernel = kernels_[key];
   kernel.grid = grid;
-  ++kernel.bodies;
-  add(kernel, launch, body, 1, 1);
+  keep(kernel, launch, body);
+  kernel.sum.add(body);
 }
 
 void Measurement::part(const std::string& key, uint64_t grid, uint64_t launch,
                        const MeasuredLaunch& part) {
   Kernel& kernel = kernels_[key];
   kernel.grid = grid;
-  kernel.bodies += grid;
-  const std::vector<MeasuredBody> rest = part.rest();
-  for (const MeasuredBody& one : part.first()) add(kernel, launch, one, 1, 1);
-  for (const MeasuredBody& one : rest)
-    add(kernel, launch, one, rest.size(), grid - part.first().size());
+  const uint64_t others = grid - part.first().size();
+  for (const MeasuredBody& one : part.first()) body(key, grid, launch, one);
+  Sum rest;
+  for (const MeasuredBody& one : part.rest()) {
+    keep(kernel, launch, one);
+    rest.add(one);
+  }
+  if (launch < kKept) kernel.kept[launch].stands_for = others;
+  kernel.sum.add(rest, others);
 }
 
 void Measurement::begin(const std::string& key) {
@@ -83,7 +94,7 @@ void Measurement::launch(const std::string& key, uint64_t launch, Time time) {
 
 bool Measurement::has(const std::string& key) const {
   const auto found = kernels_.find(key);
-  return found != kernels_.end() && found->second.time != 0;
+  return found != kernels_.end() && found->second.sum.time != 0;
 }
 
 BodyTimes Measurement::kernel(const std::string& key) const {
@@ -96,9 +107,9 @@ BodyTimes Measurement::kernel(const std::string& key) const {
       times.demand.*demand = kernel.demand.*demand / kernel.demand_bodies;
   }
   times.points.push_back({residency_percent_, limit_,
-                          static_cast<uint64_t>(1000 * kernel.on_unit / kernel.time),
-                          static_cast<uint64_t>(1000 * kernel.on_gpu / kernel.time),
-                          static_cast<Time>(kernel.time / kernel.bodies)});
+                          static_cast<uint64_t>(1000 * kernel.sum.on_unit / kernel.sum.time),
+                          static_cast<uint64_t>(1000 * kernel.sum.on_gpu / kernel.sum.time),
+                          static_cast<Time>(kernel.sum.time / kernel.sum.bodies)});
   for (Kernel::Launch one : kernel.kept) {
     if (one.first.empty() && one.rest.empty()) continue;
     LaunchTimes& launch = times.launches.emplace_back();
@@ -113,7 +124,7 @@ BodyTimes Measurement::kernel(const std::string& key) const {
 std::map<std::string, BodyTimes> Measurement::kernels() const {
   std::map<std::string, BodyTimes> all;
   for (const auto& [key, kernel] : kernels_) {
-    if (kernel.time != 0) all.emplace(key, this->kernel(key));
+    if (kernel.sum.time != 0) all.emplace(key, this->kernel(key));
   }
   return all;
 }

@@ -51,6 +51,12 @@ class Measurement {
   std::map<std::string, BodyTimes> kernels() const;
 
  private:
+  struct Sum {
+    Wide bodies = 0, time = 0, on_unit = 0, on_gpu = 0;
+    void add(const MeasuredBody& body);
+    // Bodies that stand for so many.
+    void add(const Sum& sum, uint64_t bodies);
+  };
   struct Kernel {
     struct Launch {
       Time time = 0;
@@ -59,10 +65,9 @@ class Measurement {
     };
     uint64_t grid = 0;
     uint64_t measured = 0;
-    uint64_t bodies = 0;                     // That they stand for.
-    std::vector<Launch> kept;                // The first launches.
-    Wide time = 0, on_unit = 0, on_gpu = 0;  // Sums over all bodies.
-    uint64_t demand_bodies = 0;              // Those that `demand` is the sum of.
+    std::vector<Launch> kept;    // The first launches.
+    Sum sum;                     // Of all that the measured ones stand for.
+    uint64_t demand_bodies = 0;  // Those that `demand` is the sum of.
     BodyDemand demand;
   };
 
@@ -78,8 +83,7 @@ class Measurement {
   BodyDemand settled_before_;    // and the counters.
 
   void use(uint64_t bodies, const BodyDemand& before);
-  void add(Kernel& kernel, uint64_t launch, const MeasuredBody& body, uint64_t parts,
-           uint64_t whole);
+  static void keep(Kernel& kernel, uint64_t launch, const MeasuredBody& body);
 };
 
 }  // namespace stretto

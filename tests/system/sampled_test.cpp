@@ -105,6 +105,36 @@ TEST_CASE(
           {"none"});
 }
 
+TEST_CASE(
+    "work-groups measured behind the turnover of the L2 stand for those of the whole launch") {
+  const Scratch scratch;
+  const std::string list = scratch.path + "/list.yaml";
+  std::ofstream(list) << "description: an operator beyond the L2\n"
+                         "machine: a100-nvswitch\n"
+                         "set: {gpus: 1, gpu.cus: 8, l2.bytes: 655360, gpu.tile_values: false}\n"
+                         "tenants: {kernels: \"2 add:2097152:fp32\", requests: 1}\n"
+                         "modes: [ideal]\n";
+  const auto table = [&](const std::string& waves) {
+    (void)run(list + " --impl all=model --set gpu.executor=measured --set sampled.launches=1 " +
+              "--set sampled.waves=" + waves);
+    std::ifstream file(::scratch().path + "/r/bodies.txt");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string whole = table("0"), part = table("2");
+  CHECK(table("65535") == whole);
+  const auto after = [](const std::string& text, const std::string& word) {
+    const size_t at = text.find(word);
+    REQUIRE(at != std::string::npos);
+    return std::stod(text.substr(at + word.size()));
+  };
+  CHECK(after(whole, " groups ") == 1024);
+  CHECK(after(part, " groups ") < 512);
+  for (const char* const each : {" time ", " issue ", " l2 ", " read ", " written "}) {
+    INFO(each << "\n" << whole << part);
+    CHECK(after(part, each) == Approx(after(whole, each)).epsilon(0.05));
+  }
+}
+
 TEST_CASE("a damaged table is refused") {
   std::ifstream stream(bodies());
   std::ostringstream text;

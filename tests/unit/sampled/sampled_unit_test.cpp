@@ -341,6 +341,62 @@ TEST_CASE("a measurement keeps to its residency and its work-groups on the GPU")
   REQUIRE(b.sampled.violations() == 0);
 }
 
+TEST_CASE("of a launch that the GPU does not hold a part is simulated, and stands for all of it") {
+  Bench b(400);
+  const auto measured = [&](SampledSpec spec) {
+    b.sampled.measure(spec);
+    b.run();
+    b.machine.clear_done();
+    CHECK(b.sampled.violations() == 0);
+    return b.sampled.measured().kernels.begin()->second;
+  };
+  const BodyTimes all = measured({.residency_percent = 0, .groups = 2});
+  CHECK(b.machine.gpu.instructions() == 3 * 400);
+  const BodyTimes some = measured({.residency_percent = 0, .groups = 2, .waves = 3});
+  CHECK(all.groups == 400);
+  CHECK(some.groups == 2 + 3 * 2);  // The first wave and three more.
+  CHECK(some.grid == 400);
+  CHECK(some.launches.at(0).first.count == 2);
+  CHECK(some.launches.at(0).rest.count == 398);
+  CHECK(all.launches.at(0).time != 0);
+  CHECK(some.launches.at(0).time == 0);
+  // A fourth keeps those that are noted company; the other work-groups execute nothing.
+  CHECK(b.machine.gpu.instructions() <= 3 * (400 + 2 + 2 * 4));
+  CHECK(some.demand.issue_slots == all.demand.issue_slots);
+  CHECK(some.points.at(0).time == all.points.at(0).time);
+  CHECK(some.points.at(0).residency_milli == all.points.at(0).residency_milli);
+  // Another launch of the kernel is not simulated.
+  b.run();
+  CHECK(b.machine.gpu.instructions() <= 3 * (400 + 2 + 2 * 4));
+  CHECK(b.sampled.statistic("bodies") == 400);
+}
+
+TEST_CASE("work-groups that are all resident are simulated, at each residency once") {
+  Bench b(16);
+  const auto measured = [&](uint32_t percent, uint32_t groups) {
+    b.sampled.measure({.residency_percent = percent, .groups = groups, .waves = 1});
+    b.run();
+    b.machine.clear_done();
+    CHECK(b.sampled.violations() == 0);
+    const auto kernels = b.sampled.measured().kernels;
+    return kernels.empty() ? 0 : kernels.begin()->second.groups;
+  };
+  CHECK(measured(100, 0) == 16);
+  CHECK(measured(50, 0) == 16);
+  CHECK(measured(0, 0) == 16);
+  CHECK(measured(0, 2) == 16);
+  b.launch.workgroups = 8;
+  b.launch.registers_bytes = 128 * 1024;  // Two on a unit: half is one, which 0 % measures.
+  CHECK(measured(100, 0) == 8);
+  CHECK(measured(50, 0) == 0);
+  CHECK(measured(0, 0) == 8);
+  b.launch.workgroups = 4;
+  b.launch.registers_bytes = 256 * 1024;
+  CHECK(measured(100, 0) == 4);
+  CHECK(measured(0, 0) == 0);
+  CHECK(measured(0, 2) == 4);
+}
+
 TEST_CASE("launches beyond those that are measured take their times") {
   Bench b(16);
   b.sampled.measure({.launches = 2});
