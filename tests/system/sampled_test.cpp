@@ -111,8 +111,8 @@ TEST_CASE(
   const std::string list = scratch.path + "/list.yaml";
   std::ofstream(list) << "description: an operator beyond the L2\n"
                          "machine: a100-nvswitch\n"
-                         "set: {gpus: 1, gpu.cus: 8, l2.bytes: 655360, gpu.tile_values: false}\n"
-                         "tenants: {kernels: \"2 add:2097152:fp32\", requests: 1}\n"
+                         "set: {gpus: 1, gpu.cus: 8, l2.bytes: 5242880, gpu.tile_values: false}\n"
+                         "tenants: {kernels: \"2 add:4194304:fp32\", requests: 1}\n"
                          "modes: [ideal]\n";
   const auto table = [&](const std::string& waves) {
     (void)run(list + " --impl all=model --set gpu.executor=measured --set sampled.launches=1 " +
@@ -127,12 +127,15 @@ TEST_CASE(
     REQUIRE(at != std::string::npos);
     return std::stod(text.substr(at + word.size()));
   };
-  CHECK(after(whole, " groups ") == 1024);
-  CHECK(after(part, " groups ") < 512);
-  for (const char* const each : {" time ", " issue ", " l2 ", " read ", " written "}) {
+  CHECK(after(whole, " groups ") == 2048);
+  CHECK(after(part, " groups ") < 1024);
+  for (const char* const each : {" time ", " issue ", " l2 ", " read "}) {
     INFO(each << "\n" << whole << part);
     CHECK(after(part, each) == Approx(after(whole, each)).epsilon(0.05));
   }
+  // 2,048 results of a work-group, all of which leave an L2 that is full of such.
+  CHECK(after(part, " written ") == Approx(8192).epsilon(0.05));
+  CHECK(after(whole, " written ") < 8192);
 }
 
 TEST_CASE("a damaged table is refused") {
