@@ -19,6 +19,8 @@ uint64_t rounded_up(uint64_t value, unsigned leading) {
   return (value + step - 1) / step * step;
 }
 
+constexpr unsigned kLong = 20;
+
 }  // namespace
 
 SampledGpu::SampledGpu(const GpuSpec& gpu_spec, const SampledSpec& spec, const BodyRates& rates,
@@ -80,7 +82,8 @@ void SampledGpu::resolve(uint8_t slot, const DispatchContext& context) {
     if (times == table_.kernels.end()) parts_.missing(key, context.entry);
     launch.law = &law(key, times->second);
   } else if (is_rewritten || launch.of_kernel >= spec_.launches || large_.count(key) != 0) {
-    if (measurement_.has(key)) {
+    launch.is_left_out = !is_rewritten && spec_.waves != 0;
+    if (!launch.is_left_out && measurement_.has(key)) {
       const auto times = times_.find(key);
       launch.law = &law(key, times != times_.end()
                                  ? times->second
@@ -92,7 +95,7 @@ void SampledGpu::resolve(uint8_t slot, const DispatchContext& context) {
     launch.kind = is_rewritten ? Kind::wrapped : Kind::sampled;
   } else if (!is_rewritten) {
     launch.kind = Kind::measured;
-    measure(launch, context);
+    if (!launch.is_left_out) measure(launch, context);
     entries_.emplace(key, context.entry);
   }
   if (launch.kind == Kind::wrapped) {
@@ -194,8 +197,10 @@ void SampledGpu::close(const SampledLaunch& launch) {
   if (launch.kind == SampledLaunch::Kind::measured) {
     if (launch.is_left_out) return;
     const bool passes = launch.part && launch.part->passes();
-    if (spec_.waves != 0 && (passes || hbm_bytes() - launch.hbm_bytes >= turnover()))
-      large_.insert(launch.kernel.key);
+    const bool turns_over = passes || hbm_bytes() - launch.hbm_bytes >= turnover();
+    // All that the L2 may hold of its operands takes so long from memory at most.
+    const Time fill = gpu_.l2.spec().bytes * kMicrosecond / rates_.hbm_bytes_per_us;
+    if (spec_.waves != 0 && (turns_over || time >= kLong * fill)) large_.insert(launch.kernel.key);
     if (passes) return;
     measurement_.launch(launch.kernel.key, launch.of_kernel, time);
   } else if (launch.kind == SampledLaunch::Kind::sampled) {

@@ -34,9 +34,11 @@ inline void describe(SampledSpec& spec, ParameterSet& set) {
   set.number("launches", spec.launches, 1, 65535,
              "gpu.executor=measured: launches of equal kernels that are simulated; later ones take "
              "times that were measured on them.");
-  set.number("waves", spec.waves, 0, 65535,
-             "gpu.executor=measured: of a launch with more work-groups than the GPU holds, so many "
-             "waves are measured once the L2 has turned over; 0 = all of it.");
+  set.number(
+      "waves", spec.waves, 0, 65535,
+      "gpu.executor=measured: of a launch with more work-groups than the GPU holds, so many "
+      "waves are measured once the L2 has turned over, and the rest executes nothing, nor do "
+      "launches beyond those that are measured; 0 = all of it.");
   set.number(
       "settle_cycles", spec.settle_cycles, 1, 65536,
       "gpu.executor=sampled: clocks from one change of the shares of L2 and memory to the next.");

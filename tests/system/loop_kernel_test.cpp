@@ -171,6 +171,8 @@ TEST_CASE("a run that watches for races takes the time of one that does not", "[
     CHECK(watched.at("job.iteration_ns") == plain.at("job.iteration_ns"));
     CHECK(watched.at("time_ns") == plain.at("time_ns"));
     CHECK(watched.number("statistics.gpu0.compute.l2.race_checks") > 1000);
+    CHECK(watched.says("are watched: a race ends the run"));
+    CHECK_FALSE(plain.says("a race ends the run"));
   }
 }
 

@@ -103,7 +103,7 @@ TEST_CASE("arbiters that know of the kernel choose limits, drain at its end and 
   // What communication costs the kernel falls by more than a quarter. Some ns of the host shift the
   // work of GPUs against each other, which moves a single run's cost by 20 to 50 of 60 us: a mean.
   double least = 0, most = 0;
-  for (const unsigned call_ns : {200, 203, 208, 221}) {
+  for (const unsigned call_ns : {200, 208}) {
     const auto longer = [&](const std::string& mode) {
       return static_cast<double>(
                  run("--set software.call_ns=" + std::to_string(call_ns) + " --mode " + mode)

@@ -45,5 +45,5 @@ TEST_CASE("long runs beside copies on the same units, whatever the step") {
   expect_equal_results(
       "gpu-driven/interference --mode issue-mmio --set gpus=2 "
       "--set interference.gather_bytes=65536 --set interference.min_gather_bytes=0 "
-      "--set interference.min_kernel_percent=200");
+      "--set interference.min_kernel_percent=100");
 }

@@ -62,6 +62,25 @@ TEST_CASE("without numbers a client is measured all the same, and says what was 
   CHECK(finished.says("3 elements, 0 mismatches; only that kernels ran"));
 }
 
+TEST_CASE("a line of kernels counts so often at most") {
+  const Scratch scratch;
+  const std::string list =
+      scratch.file("list.yaml",
+                   "machine: t3\nset: {gpus: 1, gpu.cus: 8}\nmodes: [ideal]\n"
+                   "tenants: {kernels: \"5 count:4x10\\n2 add:1000\\nadd:3000\", requests: 3}\n");
+  const auto launches = [&](const std::string& set) {
+    const Finished finished =
+        run_stretto("run " + list + " --impl all=model" + set + " --out " + scratch.path + "/r");
+    INFO(finished.output);
+    CHECK(finished.status == 0);
+    return RunResult(stats(scratch.path + "/r"), finished.output)
+        .number("statistics.gpu0.compute.front_end.launches");
+  };
+  CHECK(launches("") == 3 * (5 + 2 + 1));
+  CHECK(launches(" --set tenants.most_times=2") == 3 * (2 + 2 + 1));
+  CHECK(launches(" --set tenants.most_times=9") == 3 * (5 + 2 + 1));
+}
+
 TEST_CASE("side by side, kernels of all clients run when they come", "[TL-BASE-02]") {
   const RunResult mps = run("mps");
   CHECK(mps.number("job.time_ns.both") > 0);

@@ -64,11 +64,12 @@ const Mode& mode_of(const std::string& name) {
 }
 
 std::vector<std::unique_ptr<TenantPlan>> plans_of(const JobRequest& request, const SharedGpu& gpu,
-                                                  const std::vector<TenantText>& texts) {
+                                                  const std::vector<TenantText>& texts,
+                                                  uint32_t most_times) {
   std::vector<std::unique_ptr<TenantPlan>> plans;
   for (const TenantText& text : texts) {
     const size_t number = plans.size();
-    plans.push_back(std::make_unique<TenantPlan>(text.name, text.kernels, request.spec,
+    plans.push_back(std::make_unique<TenantPlan>(text.name, text.kernels, most_times, request.spec,
                                                  request.seed + number, gpu.clients[number],
                                                  text.where));
   }
@@ -124,7 +125,7 @@ class Tenants final : public Job {
         mode_(mode_of(request.mode)),
         alone_(request.mode == "ideal"),
         gpu_(shared_by(request, texts)),
-        plans_(plans_of(request, gpu_, texts)),
+        plans_(plans_of(request, gpu_, texts, kind.most_times)),
         arrivals_(arrivals_of(kind, request.seed)),
         alone_figures_(alone_of(kind, texts)),
         parameters_(plans_.size()),
@@ -587,7 +588,7 @@ void check_tenants(const TenantsKind& kind, const JobRequest& request,
   const SharedGpu gpu = shared_by(request, texts);
   uint64_t most = 0;
   std::string largest;
-  for (const auto& plan : plans_of(request, gpu, texts)) {
+  for (const auto& plan : plans_of(request, gpu, texts, kind.most_times)) {
     const memory_plan_t& memory = plan->memory();
     const uint64_t needed = memory.end - memory.range[0].base;
     if (needed <= most) continue;
@@ -601,10 +602,10 @@ void check_tenants(const TenantsKind& kind, const JobRequest& request,
                largest, most, "its kernels");
 }
 
-std::vector<std::string> files_of_tenants(const TenantsKind&, const JobRequest& request,
+std::vector<std::string> files_of_tenants(const TenantsKind& kind, const JobRequest& request,
                                           const std::vector<TenantText>& texts) {
   std::set<std::string> files;
-  for (const auto& plan : plans_of(request, shared_by(request, texts), texts))
+  for (const auto& plan : plans_of(request, shared_by(request, texts), texts, kind.most_times))
     for (const std::string& name : plan->files()) files.insert(kernel_path(name));
   return {files.begin(), files.end()};
 }

@@ -109,6 +109,9 @@ void TenantsKind::describe(ParameterSet& set) {
            "Kernels of a request, one behind the other: a line each, [TIMES] OPERATOR [host_ns=N]; "
            "operators as in roofline.operators, and count:WORK_GROUPSxROUNDS; # begins a comment. "
            "host_ns: what the client computes before each launch.");
+  set.number("most_times", most_times, 0, 1'000'000,
+             "A line of kernels counts so often at most, in each request; 0 = as it says. For "
+             "stretto characterise, which needs few launches of each.");
   set.text("high", high, "Workload with the kernels of the high-priority client.");
   set.text("best_effort", best_effort,
            "Workloads with the kernels of best-effort clients, with commas between; one may come "

@@ -34,6 +34,7 @@ class TenantsKind final : public WorkloadKind {
   std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
 
   std::string kernels;      // Of a request; empty: clients are named.
+  uint32_t most_times = 0;  // Of a line of `kernels` in a request; 0: as it says.
   std::string high;         // Workload of the high-priority client,
   std::string best_effort;  // of the others, with commas between.
   uint32_t requests = 10;   // Of the first client.

@@ -41,6 +41,7 @@ constexpr double kLeastRequests = 50, kMostRequests = 1000, kFewestRequests = 20
 constexpr const char* kMeasuredLaunches = "sampled.launches=2";
 // Of launches with more work-groups than the GPU holds.
 constexpr const char* kMeasuredWaves = "sampled.waves=2";
+constexpr const char* kListedLaunches = "tenants.most_times=2";
 constexpr unsigned kAloneInferences = 20, kAloneTrainings = 2;
 // Requests of best effort before, in which its kernels are measured (TL-U14).
 constexpr unsigned kLead = 3;
@@ -154,7 +155,7 @@ class Tally {
     characterise_options.no_check = true;
     characterise_options.campaign = options_;
     std::vector<std::string>& sets = characterise_options.campaign.sets;
-    sets.insert(sets.begin(), {kMeasuredLaunches, kMeasuredWaves});
+    sets.insert(sets.begin(), {kMeasuredLaunches, kMeasuredWaves, kListedLaunches});
     characterise_options.campaign.name.clear();
     characterise_options.campaign.command = "characterise";
     characterise_options.campaign.figure.clear();

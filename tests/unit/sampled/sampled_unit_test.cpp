@@ -365,10 +365,11 @@ TEST_CASE("of a launch that the GPU does not hold a part is simulated, and stand
   CHECK(some.demand.issue_slots == all.demand.issue_slots);
   CHECK(some.points.at(0).time == all.points.at(0).time);
   CHECK(some.points.at(0).residency_milli == all.points.at(0).residency_milli);
-  // Another launch of the kernel is not simulated.
+  // Another launch of the kernel executes nothing, and changes nothing.
   b.run();
   CHECK(b.machine.gpu.instructions() <= 3 * (400 + 2 + 2 * 4));
-  CHECK(b.sampled.statistic("bodies") == 400);
+  CHECK(b.sampled.statistic("bodies") == 0);
+  CHECK(b.sampled.measured().kernels.begin()->second.groups == some.groups);
 }
 
 TEST_CASE("work-groups that are all resident are simulated, at each residency once") {
