@@ -19,6 +19,8 @@ uint64_t rounded_up(uint64_t value, unsigned leading) {
   return (value + step - 1) / step * step;
 }
 
+// A launch so many times as long as the L2 takes to be filled is by a twentieth at most longer than one
+// that finds all of its operands there.
 constexpr unsigned kLong = 20;
 
 }  // namespace
@@ -198,7 +200,6 @@ void SampledGpu::close(const SampledLaunch& launch) {
     if (launch.is_left_out) return;
     const bool passes = launch.part && launch.part->passes();
     const bool turns_over = passes || hbm_bytes() - launch.hbm_bytes >= turnover();
-    // All that the L2 may hold of its operands takes so long from memory at most.
     const Time fill = gpu_.l2.spec().bytes * kMicrosecond / rates_.hbm_bytes_per_us;
     if (spec_.waves != 0 && (turns_over || time >= kLong * fill)) large_.insert(launch.kernel.key);
     if (passes) return;

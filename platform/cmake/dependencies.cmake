@@ -80,7 +80,8 @@ endif()
 
 find_program(STRETTO_CCACHE ccache)
 if(STRETTO_CCACHE)
-  # Relative paths below the source tree: another checkout or build folder finds what this one compiled.
+  # Relative paths below the source tree: another checkout or build folder finds what this one compiled. With
+  # precompiled headers only if macros of the time, which no source has, are not looked for.
   set(STRETTO_CCACHE ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
       CCACHE_SLOPPINESS=pch_defines,time_macros ${STRETTO_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${STRETTO_CCACHE})

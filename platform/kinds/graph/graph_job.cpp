@@ -618,13 +618,7 @@ std::string GraphJob::table() const {
   if (!plan_.with_master.empty() && is_over(kind_.iterations - 1)) text += updates_text(updates());
   if (kind_.baseline && is_launched(parameters_[0].mode) && is_over(kind_.iterations - 1))
     text += fmt::format("  operators lose {:.1f} % beside reductions\n", lost_percent());
-  if (kind_.races) {
-    uint64_t bytes = 0;
-    for (const Range& range : watched(0)) bytes += range.bytes;
-    text += fmt::format(
-        "  {:.3f} MB of tensors, gradients and words are watched: a race ends the run\n",
-        static_cast<double>(bytes) / 1e6);
-  }
+  if (kind_.races) text += "  tensors, gradients and words are watched: a race ends the run\n";
   return text;
 }
 

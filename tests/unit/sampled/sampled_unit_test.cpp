@@ -398,6 +398,33 @@ TEST_CASE("work-groups that are all resident are simulated, at each residency on
   CHECK(measured(0, 2) == 4);
 }
 
+TEST_CASE("a launch that is long beside what the L2 holds is simulated once") {
+  Bench b(4);
+  Program loop;
+  loop.addi(1, 0, 1).slli(1, 1, 18).addi(1, 1, -1).bnez(1, -1).end();
+  b.machine.load_words(loop.words, kCode + 0x4000);
+  Launch longer = b.launch;
+  longer.entry = longer.code_base = kCode + 0x4000;
+  longer.code_bytes = 4 * loop.words.size();
+  b.sampled.measure({.waves = 1});
+  const auto executed = [&](const Launch& launch) {
+    const uint64_t before = b.machine.gpu.instructions();
+    const Time begin = b.machine.queue.now();
+    b.machine.launch(launch);
+    const Time end = b.machine.run();
+    b.machine.clear_done();
+    return std::pair(b.machine.gpu.instructions() - before, end - begin);
+  };
+  const auto [instructions, time] = executed(longer);
+  // 16 MiB at 900 GB/s are 18.6 us.
+  CHECK(time > 20 * 18'700 * kNanosecond);
+  CHECK(instructions > 4 * 2 * (1 << 18));
+  CHECK(executed(longer).first == 0);
+  // The short one may differ from launch to launch.
+  CHECK(executed(b.launch).first == 3 * 4);
+  CHECK(executed(b.launch).first == 3 * 4);
+}
+
 TEST_CASE("launches beyond those that are measured take their times") {
   Bench b(16);
   b.sampled.measure({.launches = 2});
