@@ -8,7 +8,8 @@
 #
 # quick:  t3/small, graph/pipeline and compnet/jacobi (4 servers) on BUILD_DIR, and on the other builds given (clang,
 #         Debug); without any, on BUILD_DIR/debug if it is there.
-#         Debug builds run a collective, a graph, a gather, a card and a switch besides, with a checker on every socket.
+#         Builds with assertions (Debug, and STRETTO_ASSERTIONS) run a collective, a graph, a gather, a card and a switch
+#         besides, with a checker on every socket.
 # full:   also a ragged real-data case, the main job and T-NLG OP at TP 16; Debug builds only t3/small.
 # builds: full, after building with gcc, clang and as Debug (build/, build-clang/, build-debug/).
 set -uo pipefail
@@ -49,6 +50,8 @@ END
 
 # is_debug DIR
 is_debug() { grep -q '^CMAKE_BUILD_TYPE:[A-Z]*=Debug' "$1/CMakeCache.txt" 2>/dev/null; }
+# has_assertions DIR: and protocol checkers.
+has_assertions() { is_debug "$1" || grep -q '^STRETTO_ASSERTIONS:BOOL=ON' "$1/CMakeCache.txt" 2>/dev/null; }
 
 # every_socket_is_checked: of the last run, in a build with protocol checkers (models/common/tlm_checker.h).
 every_socket_is_checked() {
@@ -67,6 +70,7 @@ compare() {
   reference=$(digest "$build/stretto" "${base[@]}") || { failed=1; return; }
   runs=$((runs + 1))
   printf '%s\n  %-32s %s\n' "$1" "rtl" "$reference"
+  if has_assertions "$build"; then every_socket_is_checked || failed=1; fi
   one() {
     local title=$1 executable=$2 value
     shift 2
@@ -90,15 +94,21 @@ compare() {
   for other in ${others[@]+"${others[@]}"}; do
     if is_debug "$other" && [[ $1 = t3/* && $1 != t3/small ]]; then continue; fi
     one "$(basename "$other")" "$other/stretto" --impl all=model
-    if is_debug "$other"; then every_socket_is_checked || failed=1; fi
+    if has_assertions "$other"; then every_socket_is_checked || failed=1; fi
   done
 }
 
-# on_debug ARGUMENTS...: a run on each Debug build has the digest of $build, and a protocol checker on every socket.
-on_debug() {
+# with_assertions ARGUMENTS...: a run on each build with assertions has a protocol checker on every socket, and the
+# digest of $build.
+with_assertions() {
   local reference value other
+  if has_assertions "$build"; then
+    printf '%s\n' "$*"
+    reference=$(digest "$build/stretto" "$@" --impl all=model) && every_socket_is_checked || failed=1
+    runs=$((runs + 1))
+  fi
   for other in ${others[@]+"${others[@]}"}; do
-    is_debug "$other" || continue
+    has_assertions "$other" || continue
     reference=$(digest "$build/stretto" "$@" --impl all=model) || { failed=1; return; }
     value=$(digest "$other/stretto" "$@" --impl all=model) || { failed=1; return; }
     runs=$((runs + 2))
@@ -157,12 +167,12 @@ compare compnet/jacobi compnet  # GPUs that run ahead of switches and NICs.
 compare_depths
 # What else a machine has: copy kernels, a loop kernel with request ring, gates, a card, a switch.
 few=(--set gpus=3 --set gpu.cus=8 --set collective.counts=1,10007 --set collective.iterations=1)
-on_debug collectives/all_reduce --mode mmio "${few[@]}"
-on_debug graph/mlp --mode loop --set gpus=2
-on_debug t3/gather-small --mode t3-agc
-on_debug gpu-driven/p2p --machine v100-pcie-fpga --mode g-drv-h --set gpus=2 --set point_to_point.min_bytes=4096 \
+with_assertions collectives/all_reduce --mode mmio "${few[@]}"
+with_assertions graph/mlp --mode loop --set gpus=2
+with_assertions t3/gather-small --mode t3-agc
+with_assertions gpu-driven/p2p --machine v100-pcie-fpga --mode g-drv-h --set gpus=2 --set point_to_point.min_bytes=4096 \
   --set point_to_point.max_bytes=16384 --set point_to_point.messages=8 --set point_to_point.rounds=1
-on_debug collectives/all_to_all --machine a100-nvswitch --mode dma "${few[@]}"
+with_assertions collectives/all_to_all --machine a100-nvswitch --mode dma "${few[@]}"
 if [ "$depth" = full ]; then
   compare t3/ragged-c t3-mca
   compare t3/tnlg-fc2-tp8 t3-mca

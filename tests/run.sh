@@ -6,6 +6,8 @@
 #   bash tests/run.sh -L unit                further arguments go to ctest (here: one suite)
 #   STRETTO_BUILD_DIR=DIR bash tests/run.sh  another build folder than build/
 #   STRETTO_UNITY=ON bash tests/run.sh       quicker from nothing (platform/cmake/stretto_unity.cmake)
+#   STRETTO_ASSERTIONS=ON bash tests/run.sh  one build, with assertions: all tests run with them. Without it the
+#                                            executable is built a second time, as Debug, for some runs.
 #
 # Exit status 0 only if every step passed; the output ends with CTest's own summary.
 set -euo pipefail
@@ -16,6 +18,7 @@ fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . platform/scripts/steps.sh
 steps_total=8
+if [ "${STRETTO_ASSERTIONS:-OFF}" = ON ]; then steps_total=7; fi
 build=${STRETTO_BUILD_DIR:-build}
 jobs=$(nproc)
 log=$(mktemp)
@@ -60,10 +63,11 @@ tree_is_unchanged() {
 step "packages" bash platform/scripts/install.sh
 step "layout of the text" bash tests/house/format.sh
 if [ -e .git ]; then tree_state >"$log.before"; fi
-step "configure" cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release ${STRETTO_UNITY:+-DSTRETTO_UNITY="$STRETTO_UNITY"}
+step "configure" cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  ${STRETTO_UNITY:+-DSTRETTO_UNITY="$STRETTO_UNITY"} ${STRETTO_ASSERTIONS:+-DSTRETTO_ASSERTIONS="$STRETTO_ASSERTIONS"}
 step "generated files" python3 sw/include/regs/generate.py --check
 step "build" cmake --build "$build" -j "$jobs"
-step "build with assertions" build_debug
+if [ "${STRETTO_ASSERTIONS:-OFF}" != ON ]; then step "build with assertions" build_debug; fi
 step "tests" run_tests "$@"
 step "tree unchanged" tree_is_unchanged
 printf '\nall steps passed in %d s\n' "$SECONDS"

@@ -70,7 +70,7 @@ if [ ! -f "$build/build.ninja" ]; then
   echo "render.sh: nothing is built in $build; first: cmake -S . -B $build -G Ninja" >&2
   exit 2
 fi
-ninja -C "$build" stretto stretto_traced stretto_sw >/dev/null
+ninja -C "$build" stretto stretto_checked stretto_sw >/dev/null
 mkdir -p "$out"
 missing=()
 for tool in gtkwave xvfb-run xauth; do command -v $tool >/dev/null || missing+=("${tool%-run}"); done

@@ -2,7 +2,8 @@
 // How sockets are bound: connect(initiator, target, queue) instead of initiator.bind(target). In
 // test builds it puts a TlmChecker between the two, which holds every call against the rules of
 // tlm_rules.h and forwards it; neither socket can tell. Otherwise it is bind() and costs nothing.
-// Test builds are those with assertions (Debug) and those with -DSTRETTO_CHECK_SOCKETS=ON.
+// Test builds are those with assertions (Debug, -DSTRETTO_ASSERTIONS=ON) and those with
+// -DSTRETTO_CHECK_SOCKETS=ON.
 #ifndef STRETTO_MODELS_COMMON_TLM_CHECKER_H_
 #define STRETTO_MODELS_COMMON_TLM_CHECKER_H_
 

@@ -47,8 +47,10 @@ CpHart::CpHart(unsigned hart, const CpSpec& spec, const Shared& shared, HartOwne
 
 void CpHart::start(uint64_t entry) {
   core_.reset(entry);
+  const uint64_t cycle = clock_.cycle_from(shared_.services->queue->now());
+  core_.add_cycles(cycle - std::min(cycle, core_.cycles()));
   state_ = State::running;
-  owner_.schedule(shared_.services->queue->now(), id_, kRun);
+  owner_.schedule(local_time(), id_, kRun);
 }
 
 void CpHart::on_event(uint64_t what) {

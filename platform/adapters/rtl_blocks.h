@@ -9,8 +9,8 @@
 // A lockstep block steps both and compares every output; at the first difference it throws a
 // CheckError that names block, instance, cycle, signal, both values and the last 20 inputs. Its
 // outputs are those of the first, the RTL. `instance` is the hierarchical name that such a report
-// gives (for example "gpu0.hbm.channel3.mca"). `probe` records the RTL's signals in the flavours
-// traced and checked (rtl_is_traced()); the fast one ignores it, and a model has none.
+// gives (for example "gpu0.hbm.channel3.mca"). `probe` records the RTL's signals in the flavour
+// checked (rtl_is_traced()); the fast one ignores it, and a model has none.
 #ifndef STRETTO_PLATFORM_ADAPTERS_RTL_BLOCKS_H_
 #define STRETTO_PLATFORM_ADAPTERS_RTL_BLOCKS_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clocks a Verilated block and, in the flavours that are traced, hands its signals to a WaveProbe.
+// Clocks a Verilated block and, in the flavour checked, hands its signals to a WaveProbe.
 //
 // The plain way of a clock is two evaluations, low and high. The low one changes nothing in a block
 // that uses the rising edge only: it tells Verilator that the next rise is one. Where Verilator's
@@ -54,7 +54,7 @@ void end_of_clock(Top& top) {
 template <typename Top>
 class VerilatedClock final {
  public:
-  // Only traced flavours have probes.
+  // Only the flavour checked has probes.
   VerilatedClock(Top& top, WaveProbe*) : top_(top) {
     top_.clk_i = 0;
     top_.eval();

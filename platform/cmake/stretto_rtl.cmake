@@ -33,12 +33,12 @@ endforeach()
 # module; flavour checked.
 # The test lint.<prefix> runs Verilator's full lint (-Wall), where a warning is an error.
 #
-# Every block exists in three flavours, each a library that holds all blocks (the Verilator runtime is
+# Every block exists in two flavours, each a library that holds all blocks (the Verilator runtime is
 # compiled once a library); those that nobody links are not compiled:
 #   fast      stretto_verilated           what simulations run
 #   checked   stretto_verilated_checked   assertions (bound properties) compiled in: stops with file, line
-#                                         and label when one fails; traced too, for what a failing test saw
-#   traced    stretto_verilated_traced    with signals to look at (stretto run --waves)
+#                                         and label when one fails; with signals to look at (stretto run
+#                                         --waves, and what a failing test saw)
 # An executable says which one it wants: set_target_properties(<executable> PROPERTIES
 # STRETTO_RTL_FLAVOUR checked); without that it is fast. See platform/adapters/CMakeLists.txt.
 #
@@ -120,7 +120,7 @@ function(stretto_rtl_sources_table output)
                      COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DROWS=${rows}" -P ${script})
 endfunction()
 
-# The class `prefix` from the module `top` in all flavours.
+# The class `prefix` from the module `top` in both flavours.
 function(stretto_verilate top prefix)
   cmake_parse_arguments(arg "" "" "SOURCES;PROPERTIES;ARGS" ${ARGN})
   set(flags --x-assign fast --x-initial fast -Wno-fatal -Wno-lint -Wno-style -I${PROJECT_SOURCE_DIR} ${arg_ARGS})
@@ -131,5 +131,4 @@ function(stretto_verilate top prefix)
   endif()
   verilate(stretto_verilated SOURCES ${arg_SOURCES} ${common} VERILATOR_ARGS ${flags} --noassert)
   verilate(stretto_verilated_checked SOURCES ${arg_SOURCES} ${arg_PROPERTIES} ${common} TRACE VERILATOR_ARGS ${flags} --assert ${coverage})
-  verilate(stretto_verilated_traced SOURCES ${arg_SOURCES} ${common} TRACE VERILATOR_ARGS ${flags} --noassert)
 endfunction()

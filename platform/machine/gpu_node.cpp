@@ -87,7 +87,7 @@ GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned
   bind();
   if (spec.cp.private_memory == PrivateMemory::gpu) cp.set_memory(memory);
   enlist();
-  run_ahead(gpu_wiring(spec, index));
+  run_ahead(spec, index);
 }
 
 GpuNode::~GpuNode() = default;
@@ -162,10 +162,12 @@ std::string GpuNode::digest() {
   return digest.hex();
 }
 
-void GpuNode::run_ahead(const RouterSpec& wiring) {
+void GpuNode::run_ahead(const MachineSpec& spec, unsigned index) {
+  const bool alone_on_switch = spec.topology == Topology::switched && spec.gpus == 1;
   Time by_others = kNever, by_host = kNever;
-  for (const PortSpec& port : wiring.ports) {
-    if (port.peer_node < kServerSwitchNode) return;  // Another GPU.
+  for (const PortSpec& port : gpu_wiring(spec, index).ports) {
+    if (port.peer_node < kServerSwitchNode) return;                  // Another GPU.
+    if (alone_on_switch && port.peer_node == kSwitchNode) continue;  // Nothing comes from there.
     Time& by = port.peer_node == kHostNode ? by_host : by_others;
     by = std::min(by, port.link.latency_ns * kNanosecond);
   }

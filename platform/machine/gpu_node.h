@@ -58,7 +58,7 @@ class GpuNode final : public Node {
   void bind();
   void enlist();
   // Unless it is wired to another GPU.
-  void run_ahead(const RouterSpec& wiring);
+  void run_ahead(const MachineSpec& spec, unsigned index);
 
   DoorbellBridge doorbell_;
 };

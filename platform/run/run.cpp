@@ -25,10 +25,10 @@
 #include "platform/machine/system.h"
 #include "platform/results/results.h"
 #include "platform/results/timeline.h"
+#include "platform/run/checked_build.h"
 #include "platform/run/dry_run.h"
 #include "platform/run/monitor.h"
 #include "platform/run/preload.h"
-#include "platform/run/traced_build.h"
 #include "platform/waves/waves.h"
 
 namespace stretto {
@@ -66,7 +66,7 @@ Drawn check_drawn(const RunOptions& options, const MachineSpec& spec, const std:
     instances[block.name] = block.place == BlockPlace::gpu ? 1 : spec.hbm.channels;
   check_waves(drawn.waves, spec.sim.mirror ? 1 : spec.gpus, instances, options.impl);
   if (out.empty()) throw UserError("--waves needs --out DIR");
-  if (!rtl_is_traced()) (void)traced_build();
+  if (!rtl_is_traced()) (void)checked_build();
   return drawn;
 }
 
@@ -207,7 +207,7 @@ int run(const RunOptions& given, std::unique_ptr<RunFolder> folder) {
     std::cout << resolved_text(request);
     return kExitSuccess;
   }
-  if (!drawn.waves.items.empty() && !rtl_is_traced()) become_traced_build(options.command_line);
+  if (!drawn.waves.items.empty() && !rtl_is_traced()) become_checked_build(options.command_line);
   const HeldSignals held;  // Until the monitor handles them: earlier results are set aside below.
   const std::unique_ptr<RunFolder> results_folder =
       out.empty() || folder ? std::move(folder) : std::make_unique<RunFolder>(out);

@@ -184,7 +184,7 @@ TEST_CASE("without the traced executable the message says how to build it") {
   const Finished run =
       run_command(scratch.path + "/stretto " + kSmall + "--waves mca --out " + scratch.path + "/r");
   CHECK(run.status == 2);
-  CHECK_THAT(run.output, Contains("ninja -C") && Contains("stretto_traced"));
+  CHECK_THAT(run.output, Contains("ninja -C") && Contains("stretto_checked"));
 }
 
 TEST_CASE("the save files name signals that exist") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/run/traced_build.h"
+#include "platform/run/checked_build.h"
 
 #include <unistd.h>
 
@@ -11,19 +11,19 @@
 
 namespace stretto {
 
-std::string traced_build() {
+std::string checked_build() {
 #ifndef STRETTO_HAVE_RTL
   throw UserError("--waves: this build has no RTL (CMake option STRETTO_RTL is OFF)");
 #endif
   namespace fs = std::filesystem;
   const fs::path self = fs::read_symlink("/proc/self/exe");
-  const fs::path traced = self.parent_path() / "stretto_traced";
+  const fs::path traced = self.parent_path() / "stretto_checked";
   const bool is_build = fs::exists(self.parent_path() / "CMakeCache.txt");
   const std::string cure =
       is_build ? "build it with: ninja -C " + fs::proximate(self.parent_path()).string() +
-                     " stretto_traced"
+                     " stretto_checked"
                : "it is not installed: in the folder of Stretto's sources, ninja -C build "
-                 "stretto_traced, then build/stretto run ... --waves";
+                 "stretto_checked, then build/stretto run ... --waves";
   std::error_code missing;
   const fs::file_time_type built = fs::last_write_time(traced, missing);
   if (missing)
@@ -34,8 +34,8 @@ std::string traced_build() {
   return traced;
 }
 
-void become_traced_build(const std::vector<std::string>& arguments) {
-  const std::string traced = traced_build();
+void become_checked_build(const std::vector<std::string>& arguments) {
+  const std::string traced = checked_build();
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
