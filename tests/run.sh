@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The gate: installs what is missing, configures, builds, tests, and checks that the tree is as it was.
 #
-#   bash tests/run.sh                        everything
-#   bash tests/run.sh -L unit                further arguments go to ctest (here: one suite)
+#   bash tests/run.sh                        everything but tests labelled long
+#   bash tests/run.sh -L long                these; further arguments go to ctest (-L unit: one suite; -L .: everything)
 #   STRETTO_BUILD_DIR=DIR bash tests/run.sh  another build folder than build/
 #   STRETTO_UNITY=ON bash tests/run.sh       quicker from nothing (platform/cmake/stretto_unity.cmake)
 #   STRETTO_ASSERTIONS=ON bash tests/run.sh  one build, with assertions: all tests run with them. Without it the
@@ -45,6 +45,7 @@ build_debug() {
 }
 
 run_tests() {
+  if [ $# -eq 0 ]; then set -- -LE '^long$'; fi
   ctest --test-dir "$build" -j "$jobs" --output-on-failure --no-tests=error "$@" | tee "$log"
 }
 

@@ -3,8 +3,8 @@
 #
 # A Catch2 executable from tests/<path>.cpp; each TEST_CASE becomes a CTest test in a process of its own
 # (SystemC elaborates once a process), named "<path>:<sentence>", labelled with the suite (the first
-# folder of <path>). The main program is tests/support/catch_main.cpp. A test without a check fails.
-# SOURCES are further files, relative to the calling folder; OBJECTS: it is compiled already, in that target of
+# folder of <path>), or "long" if its tags have [.long]: the gate leaves those out. The main program is
+# tests/support/catch_main.cpp. A test without a check fails. SOURCES are further files, relative to the calling folder; OBJECTS: it is compiled already, in that target of
 # stretto_test_objects(). Default time limit: 900 s a test:
 # what hangs ends, what waits for a busy machine does not.
 #
@@ -65,6 +65,11 @@ function(stretto_test path)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   catch_discover_tests(${name} TEST_PREFIX "${path}:" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     PROPERTIES LABELS ${suite} TIMEOUT ${arg_TIMEOUT})
+  file(STRINGS ${PROJECT_SOURCE_DIR}/tests/${path}.cpp long REGEX "\\[[.]long\\]")
+  if(long)
+    catch_discover_tests(${name} TEST_SPEC "[.long]" TEST_PREFIX "${path}:" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+      PROPERTIES LABELS long TIMEOUT ${arg_TIMEOUT})
+  endif()
 endfunction()
 
 # stretto_test_compilation(target): as tests are compiled.

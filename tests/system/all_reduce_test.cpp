@@ -36,7 +36,7 @@ TEST_CASE("arrays of any size are summed up between any number of servers, in ev
   }
 }
 
-TEST_CASE("thirty-two servers") {
+TEST_CASE("thirty-two servers", "[.long]") {
   run_correctly(kAllReduce + of(32, 1 << 18, 4) + kModes[0]);
   run_correctly(kAllReduce + of(32, 1 << 18, 4) + kModes[2]);
   run_correctly(kAllReduce + of(32, 1 << 18, 4) + kModes[3]);

@@ -122,7 +122,7 @@ TEST_CASE("a root other than the first, and reduce") {
        "collective.iterations=1"});
 }
 
-TEST_CASE("blocks go straight to their rank where links allow it") {
+TEST_CASE("blocks go straight to their rank where links allow it", "[.long]") {
   for (const char* op :
        {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "sendrecv"}) {
     for (const char* engine : {"mmio", "gdma", "dma"}) {
@@ -138,7 +138,7 @@ TEST_CASE("blocks go straight to their rank where links allow it") {
        "collective.op=reduce", "collective.root=3", "collective.counts=1,20011"});
 }
 
-TEST_CASE("buffers of several rounds of the FIFOs") {
+TEST_CASE("buffers of several rounds of the FIFOs", "[.long]") {
   for (const char* engine : {"mmio", "gdma"}) {
     run("all_reduce", engine,
         {"gpus=3", "collective.counts=1000003", "collective.type=half", "software.fifo_slots=4",
@@ -269,7 +269,8 @@ TEST_CASE("wire bytes of lines are 8/7 of the ring's") {
   CHECK(wire <= 6 * bytes / 7 * 8 * 102 / 100);
 }
 
-TEST_CASE("small messages are faster by lines, large ones by slots, and auto takes the faster") {
+TEST_CASE("small messages are faster by lines, large ones by slots, and auto takes the faster",
+          "[.long]") {
   const auto times = [](const char* protocol) {
     const boost::json::value sizes =
         run("all_gather", "mmio",

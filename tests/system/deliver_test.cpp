@@ -93,7 +93,8 @@ TEST_CASE("ragged columns, other tiles, more and fewer GPUs", "[T3-AG-01][T3-A2A
   }
 }
 
-TEST_CASE("gathered and exchanged outputs have the same digest from RTL, models and lockstep") {
+TEST_CASE("gathered and exchanged outputs have the same digest from RTL, models and lockstep",
+          "[.long]") {
   expect_same_digest("t3/deliver-small --mode t3");
   expect_same_digest("t3/experts-small --mode t3");
 }

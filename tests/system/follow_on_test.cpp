@@ -70,7 +70,7 @@ TEST_CASE("gradients of replicas are reduced by memory as they are made, and wei
 }
 
 TEST_CASE("near-memory reduction and arbitration lower the contention of data parallelism",
-          "[T3-DPPP-01]") {
+          "[.long][T3-DPPP-01]") {
   const std::string shape = "t3/weights --impl all=model --mode ";
   constexpr uint64_t kGradients = 2048 * 2048 * 2;
   const auto sequential = run_correctly(shape + "sequential"), t3 = run_correctly(shape + "t3"),

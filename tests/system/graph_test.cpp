@@ -161,7 +161,8 @@ TEST_CASE("what operators lose is measured inside reductions", "[GD-MMIO-03]") {
 
 TEST_CASE(
     "a launched product is the kernel that the library chooses for machine and shape, and as "
-    "fast") {
+    "fast",
+    "[.long]") {
   // A linear layer of BERT-Large, batch 10; of a peak of 312 and 125 TFLOP/s (data sheets).
   const std::pair<const char*, double> machines[] = {{"a100-nvswitch", 312}, {"v100-pcie", 125}};
   const Scratch scratch;
@@ -200,7 +201,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a linear layer in a loop kernel reaches what its one work-group a unit permits") {
+TEST_CASE("a linear layer in a loop kernel reaches what its one work-group a unit permits",
+          "[.long]") {
   // A long K: 60 % of 312 TFLOP/s (data sheet), with 240 tiles of 128 x 128 on 108 units, three in turn.
   const Scratch scratch;
   const std::string plan = compiled(scratch,
@@ -527,7 +529,7 @@ TEST_CASE("a loop kernel of another graph beside a plan is refused") {
 }
 
 // Of graphs that gather rows and that have queues, too.
-TEST_CASE("without values a graph takes the same time") {
+TEST_CASE("without values a graph takes the same time", "[.long]") {
   for (const char* graph : {"graph/mlp", "dlrm:batch=130,entries=20 --mode bsp",
                             "mgn:nodes=150,edges=333 --training --mode bsp",
                             "mgn:nodes=150,edges=333 --mode kitsune"}) {

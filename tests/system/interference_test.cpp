@@ -74,7 +74,7 @@ void expect_lengths(const Line& line) {
 }
 
 TEST_CASE("an all-gather of any length keeps half of its rate beside a kernel that issues",
-          "[GD-MMIO-03]") {
+          "[.long][GD-MMIO-03]") {
   const std::vector<Line> lines = run_lines(
       "--mode issue-mmio --set interference.min_gather_bytes=262144 "
       "--set interference.min_kernel_percent=50 --set interference.max_kernel_percent=200");
@@ -103,7 +103,7 @@ TEST_CASE("both sides lose where both issue", "[GD-MMIO-03]") {
 
 // One work-group a unit shares its ports with the copies. With every place for a wavefront taken the copies wait
 // until the kernel ends.
-TEST_CASE("where the kernel suffers less the all-gather suffers more", "[GD-MMIO-04]") {
+TEST_CASE("where the kernel suffers less the all-gather suffers more", "[.long][GD-MMIO-04]") {
   const Line beside = run_lines("--mode issue-mmio --set interference.work_groups=80").at(0);
   const Line full = run_lines("--mode issue-mmio --set interference.work_groups=640").at(0);
   CHECK(beside("kernel_slowdown") > full("kernel_slowdown") + 0.03);
@@ -113,7 +113,8 @@ TEST_CASE("where the kernel suffers less the all-gather suffers more", "[GD-MMIO
 
 // Of one that reads the L2 it loses a lot, and less where its copies share units with it. How much depends on which
 // round of the kernel they meet, by 1.27 to 1.37 of 640 work-groups: host programs that launch later by 1 us.
-TEST_CASE("an all-gather loses most beside units that do nothing but read the L2", "[GD-MMIO-04]") {
+TEST_CASE("an all-gather loses most beside units that do nothing but read the L2",
+          "[.long][GD-MMIO-04]") {
   const auto slowdown = [](const char* work_groups) {
     double sum = 0;
     for (const char* launch_ns : {"20200", "21200"})

@@ -59,7 +59,7 @@ TEST_CASE("a work-group waits for its own entry to be written, however late the 
   (void)run_correctly(kLoaded + "--set loaded.rounds=1 --set loaded.threads=1");
 }
 
-TEST_CASE("queues are served in turn where the NIC's ring is full", "[CN-Q-06]") {
+TEST_CASE("queues are served in turn where the NIC's ring is full", "[.long][CN-Q-06]") {
   for (const char* const mode : {"--mode compnet ", "--mode compnet-nolock "}) {
     CAPTURE(mode);
     const RunResult run =

@@ -28,7 +28,7 @@ TEST_CASE("programs leave what they must, in every mode", "[CN-API-01][CN-API-05
   }
 }
 
-TEST_CASE("of other numbers of servers, work-groups and rounds") {
+TEST_CASE("of other numbers of servers, work-groups and rounds", "[.long]") {
   for (const char* const program : kPrograms) {
     CAPTURE(program);
     run_correctly(kProgram + program + servers(6) + "--set open_shmem.work_groups=1");

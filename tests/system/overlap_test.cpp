@@ -90,7 +90,7 @@ TEST_CASE("the reduce-scatter hides behind the GEMM, on no compute unit, and gat
 }
 
 TEST_CASE("arbiters that know of the kernel choose limits, drain at its end and protect it",
-          "[T3-MCA-01][T3-MCA-04][T3-MCA-06]") {
+          "[.long][T3-MCA-01][T3-MCA-04][T3-MCA-06]") {
   const RunResult gemm = run("--mode gemm");
   const RunResult arbitrated = run_correctly("t3/overlap --mode t3-mca");  // RTL.
   expect_overlap(arbitrated);
@@ -118,7 +118,7 @@ TEST_CASE("arbiters that know of the kernel choose limits, drain at its end and 
 }
 
 TEST_CASE("a mirrored GPU stands for each: its bytes exactly, its time within a twentieth",
-          "[T3-SIM-01]") {
+          "[.long][T3-SIM-01]") {
   for (const char* mode : {"t3", "t3-mca"}) {
     INFO(mode);
     const RunResult all = run(std::string("--mode ") + mode);

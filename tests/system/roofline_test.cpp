@@ -121,7 +121,8 @@ TEST_CASE("shares need not be resident together: one work-group after the other 
 }
 
 // 119 tiles on 108 units.
-TEST_CASE("tiles that do not fill their last turn are shared, and done sooner than by other ways") {
+TEST_CASE("tiles that do not fill their last turn are shared, and done sooner than by other ways",
+          "[.long]") {
   const auto lines = measure(
       "gemm:1792x2176x4096,gemm:1792x2176x4096:split=1,gemm:1792x2176x4096:split=2,"
       "gemm:1792x2176x4096:split=3",

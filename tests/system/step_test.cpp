@@ -41,7 +41,7 @@ TEST_CASE("copies by loads and stores, whatever the step") {
   expect_equal_results(
       "collectives/all_reduce --mode mmio --set gpus=2 --set collective.max_bytes=16384");
 }
-TEST_CASE("long runs beside copies on the same units, whatever the step") {
+TEST_CASE("long runs beside copies on the same units, whatever the step", "[.long]") {
   expect_equal_results(
       "gpu-driven/interference --mode issue-mmio --set gpus=2 "
       "--set interference.gather_bytes=65536 --set interference.min_gather_bytes=0 "

@@ -87,7 +87,8 @@ TEST_CASE("side by side, kernels of all clients run when they come", "[TL-BASE-0
   CHECK(mps.number("job.time_ns.high") < mps.number("job.time_ns.both"));
 }
 
-TEST_CASE("in turn, clients lose and double nothing, however long slices are", "[TL-BASE-01]") {
+TEST_CASE("in turn, clients lose and double nothing, however long slices are",
+          "[.long][TL-BASE-01]") {
   const RunResult ideal = run("ideal");
   for (const char* const ns : {"30000", "70001", "2000000"}) {
     const RunResult sliced = run("time-slicing", std::string(" --set tenants.slice_ns=") + ns);
@@ -137,7 +138,7 @@ TEST_CASE("what suspended work-groups do not get back is found out") {
   }
 }
 
-TEST_CASE("clients that act at one time do so in one order, whatever the window") {
+TEST_CASE("clients that act at one time do so in one order, whatever the window", "[.long]") {
   for (const char* const mode : {"mps", "time-slicing"}) {
     std::set<std::string> digests;
     for (const char* const ns : {"0", "50", "100"}) {
@@ -167,7 +168,7 @@ TEST_CASE("clients that do not exist are refused by name, as is what a mode has 
   }
 }
 
-TEST_CASE("with priorities, high priority's work-groups are placed first", "[TL-BASE-03]") {
+TEST_CASE("with priorities, high priority's work-groups are placed first", "[.long][TL-BASE-03]") {
   // What a priority places first still waits for work-groups of best effort to end (50 us), which
   // take what is free between two kernels of a request: medians follow where in these a request
   // comes, the slowest ones do not.
@@ -176,7 +177,8 @@ TEST_CASE("with priorities, high priority's work-groups are placed first", "[TL-
 }
 
 // TGS: not launched while the first client is seen alone, then at a rate that changes.
-TEST_CASE("TGS launches best effort at a rate that it learns from high priority", "[TL-BASE-04]") {
+TEST_CASE("TGS launches best effort at a rate that it learns from high priority",
+          "[.long][TL-BASE-04]") {
   const RunResult tgs = run("tgs", " --set tenants.requests=20"),
                   priority = run("mps-priority", " --set tenants.requests=20");
   const auto& limits = tgs.at("job.tgs.limit_from_ns").as_array();
@@ -300,7 +302,7 @@ TEST_CASE("figures are given beside those of the same clients alone, and of no o
   CHECK(other.output.find("has other clients") != std::string::npos);
 }
 
-TEST_CASE("several best-effort clients share what is left", "[TL-ARCH-02]") {
+TEST_CASE("several best-effort clients share what is left", "[.long][TL-ARCH-02]") {
   const RunResult result = run(
       "tally", " --set tenants.best_effort=tally/models/tiny-training,tally/models/tiny-training");
   REQUIRE(result.at("job.clients").as_array().size() == 3);

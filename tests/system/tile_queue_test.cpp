@@ -85,7 +85,7 @@ TEST_CASE("54 queues move 1.7 to 2.4 TB/s, and one alone as much as each of them
 }
 
 // KT-R11: between 64 and 256 KB nothing but the payload counts for synchronisation.
-TEST_CASE("tiles of 64 to 256 KB pass whole, at as many words a payload", "[KT-Q-07]") {
+TEST_CASE("tiles of 64 to 256 KB pass whole, at as many words a payload", "[.long][KT-Q-07]") {
   for (const unsigned bytes : {65536u, 262144u}) {
     const auto line = queues(payload(bytes) + " --set tile_queue.payloads=12");
     CHECK(number(line, "payload_bytes") == bytes);
@@ -95,14 +95,14 @@ TEST_CASE("tiles of 64 to 256 KB pass whole, at as many words a payload", "[KT-Q
   }
 }
 
-TEST_CASE("one queue moves within 5 % of each of 54 where an L2 has one partition") {
+TEST_CASE("one queue moves within 5 % of each of 54 where an L2 has one partition", "[.long]") {
   CHECK(number(queues(payload(131072) + " --set l2.partitions=1"), "off_one") <= 0.05);
 }
 
 // KT-R14: beyond 256 KB entries exceed the L2 and go through the memory, 1555 GB/s of a product. What
 // is pinned stays: 7 of 10 ways for two thirds of 54 MiB.
 TEST_CASE("queues larger than the L2 are as slow as the memory, but for what is pinned",
-          "[KT-Q-01][KT-Q-08]") {
+          "[.long][KT-Q-01][KT-Q-08]") {
   const std::string larger = payload(524288) + " --set tile_queue.payloads=12";
   const auto pinned = queues(larger), loose = queues(larger + " --set tile_queue.pinned=false");
   CHECK(number(pinned, "all_gb_s") < 1555);
