@@ -25,8 +25,9 @@ std::terminate_handler usual_end = nullptr;
 // themselves.
 [[noreturn]] void end_by_exception() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
-  // No exception: there was no memory for one.
-  const bool none_left = type == nullptr && std::malloc(1u << 20) == nullptr;
+  // No exception: there was no memory for one. The heap may not grow where a mapping still fits.
+  const bool none_left =
+      type == nullptr && (std::malloc(256) == nullptr || std::malloc(1u << 20) == nullptr);
   if (none_left || (type != nullptr && *type == typeid(std::bad_alloc))) {
     stretto::say_out_of_memory();
     stretto::end_process(stretto::kExitUsage);

@@ -24,6 +24,8 @@ const int kBannerIsOff = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
 
 int sc_main(int argc, char* argv[]) {
   if (kBannerIsOff != 0) return EXIT_FAILURE;
+  // As the executable: one unit is a femtosecond (models/README.md, contract (a)).
+  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
   Catch::Session session;
   if (const int status = session.applyCommandLine(argc, argv); status != 0) return status;
   auto& config = session.configData();

@@ -245,7 +245,7 @@ TEST_CASE("lines of every type and reduction") {
   }
 }
 
-TEST_CASE("lines go straight to their rank where links allow it") {
+TEST_CASE("lines go straight to their rank where links allow it", "[.long]") {
   for (const char* op :
        {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "sendrecv"}) {
     for (const char* channels : {"software.channels=1", "software.channels=8"}) {

@@ -69,7 +69,7 @@ TEST_CASE("no byte is read or written by a reduce-scatter, and links carry what 
 }
 
 TEST_CASE("every stage is sliced over all links, so that three of them take a third of the time",
-          "[T3-DIRECT-01]") {
+          "[.long][T3-DIRECT-01]") {
   // Hardly any products: what counts is the time that 8 MB x 3/4 take on a link of 75 GB/s: 84 us
   // in a ring, which sends all of it over one; 28 us over three.
   const std::string shape = "t3/direct --impl all=model --set sub_layer.k=32 --mode ";
@@ -82,7 +82,8 @@ TEST_CASE("every stage is sliced over all links, so that three of them take a th
   CHECK(fused_ns(hidden) < gemm.number("time_ns.gemm") * 115 / 100);
 }
 
-TEST_CASE("a direct run has the same digest from RTL, models and lockstep, sleeping or not") {
+TEST_CASE("a direct run has the same digest from RTL, models and lockstep, sleeping or not",
+          "[.long]") {
   expect_same_digest("t3/direct-small --mode direct");
 }
 

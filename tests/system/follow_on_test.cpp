@@ -85,7 +85,8 @@ TEST_CASE("near-memory reduction and arbitration lower the contention of data pa
   CHECK(mca.number("time_ns.gemm") < t3.number("time_ns.gemm"));
 }
 
-TEST_CASE("a run with follow-on operations has the same digest from RTL, models and lockstep") {
+TEST_CASE("a run with follow-on operations has the same digest from RTL, models and lockstep",
+          "[.long]") {
   expect_same_digest("t3/follow-small --mode t3-mca");
 }
 

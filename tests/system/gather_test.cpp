@@ -60,7 +60,7 @@ TEST_CASE("the gather hides behind the consumer while that has work") {
   }
 }
 
-TEST_CASE("gated runs have the same digest from RTL, models and lockstep") {
+TEST_CASE("gated runs have the same digest from RTL, models and lockstep", "[.long]") {
   const auto digest = [](const std::string& more) {
     return run_correctly("t3/gather-small --mode t3-agc " + more).text("digest");
   };

@@ -42,7 +42,7 @@ TEST_CASE("the GEMM of a few tokens reads all weights once, and memory bounds it
 }
 
 TEST_CASE("the reduce-scatter of a few tokens, a matter of latency, hides behind their GEMM",
-          "[T3-GEN-01]") {
+          "[.long][T3-GEN-01]") {
   const auto fused = run_correctly(kGenerate + "t3"),
              sequential = run_correctly(kGenerate + "sequential");
   const uint64_t array = 2 * kM * kN;

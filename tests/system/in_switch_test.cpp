@@ -82,7 +82,8 @@ TEST_CASE("sums that leave early are right, too, and only cost bytes", "[T3-SW-0
   CHECK(small.number("tracker.triggers") == all.number("tracker.triggers"));
 }
 
-TEST_CASE("a run with sums in the switch has the same digest from RTL, models and lockstep") {
+TEST_CASE("a run with sums in the switch has the same digest from RTL, models and lockstep",
+          "[.long]") {
   expect_same_digest("t3/switch-small --mode direct");
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("a reduce-scatter over nodes lasts as long as their link takes for its
 }
 
 TEST_CASE("once the GEMM is hidden each further nanosecond of a link is exposed",
-          "[T3-MULTINODE-01]") {
+          "[.long][T3-MULTINODE-01]") {
   const double alone = double(run("gemm", 25'000).number("time_ns.gemm"));
   const double slow = fused_ns(run("t3", 25'000)), slower = fused_ns(run("t3", 12'500));
   CHECK(slower - slow == Approx(link_ns(12'500) - link_ns(25'000)).epsilon(0.05));

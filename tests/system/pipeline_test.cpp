@@ -90,7 +90,7 @@ TEST_CASE("work-groups, depth of queues and rows of a tile change no bit of a pi
 // x and weights. An iteration moves 2 x 5.4 MB of DRAM otherwise.
 // Machines whose units keep no weights in LDS, one of them without latency on the way to the L2; two GPUs. Ways of the L2
 // that are larger than all queues.
-TEST_CASE("a pipeline is right on other machines, too") {
+TEST_CASE("a pipeline is right on other machines, too", "[.long]") {
   CHECK(bits(run("graph/pipeline", "--impl all=model --machine v100-pcie --set gpus=1")) ==
         bits(run("graph/pipeline", "--impl all=model")));
   (void)run("graph/pipeline", "--impl all=model --machine t3 --set gpus=2");
@@ -128,7 +128,7 @@ TEST_CASE("NeRF as the compiler plans it is right, as kernels and as one pipelin
 }
 
 // 21 operators (Table 2), 17 of them in two pipelines: the lower MLP, and the upper one with a sigmoid at its end.
-TEST_CASE("DLRM as the compiler plans it is right") {
+TEST_CASE("DLRM as the compiler plans it is right", "[.long]") {
   const Scratch scratch;
   const auto root = run(planned(scratch, "dlrm:batch=300,entries=50"), "--impl all=model");
   const auto found = kernels(root);

@@ -105,7 +105,7 @@ TEST_CASE("products take a clock for as many of FP16 as the machine's rate says"
   }
 }
 
-TEST_CASE("a run in FP8 has the same digest from RTL, models and lockstep", "[T3-2XCU-02]") {
+TEST_CASE("a run in FP8 has the same digest from RTL, models and lockstep", "[.long][T3-2XCU-02]") {
   expect_same_digest(kSmall + "t3-mca");
 }
 

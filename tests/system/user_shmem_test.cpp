@@ -124,9 +124,8 @@ TEST_CASE("random programs see what a sequential reference of the memory model s
 
 TEST_CASE("of the memory model no forbidden outcome is seen, allowed ones and faults are",
           "[CN-MEM-01][CN-MEM-02][CN-MEM-03]") {
-  const Finished finished =
-      run_command("STRETTO_BUILD_DIR=" STRETTO_BUILD_DIR " bash " STRETTO_SOURCE_DIR
-                  "/tests/litmus.sh --rounds 100");
+  const Finished finished = run_command("STRETTO_BUILD_DIR=" STRETTO_BUILD_DIR
+                                        " bash " STRETTO_SOURCE_DIR "/tests/litmus.sh --rounds 40");
   INFO(finished.output);
   CHECK(finished.status == 0);
   CHECK(finished.says("14 forbidden, 4 allowed, 0 wrong"));

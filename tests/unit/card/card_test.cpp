@@ -94,7 +94,6 @@ struct Card : sc_core::sc_module {
 
 struct Bench {
   Bench() {
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     conductor = std::make_unique<Conductor>("conductor", ConductorSpec{}, 300 * kNanosecond);
     for (unsigned i = 0; i < 2; ++i) {
       gpu.push_back(std::make_unique<Gpu>(("gpu" + std::to_string(i)).c_str(), *conductor, i,

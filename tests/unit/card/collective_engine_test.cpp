@@ -24,11 +24,6 @@ constexpr Time kClock = 4 * kNanosecond;  // 250 MHz.
 constexpr uint64_t kWindow = STRETTO_SEND_APERTURE;
 constexpr uint8_t kAccount = 5;
 
-const char* with_femtoseconds(const char* name) {
-  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
-  return name;
-}
-
 struct Seen {
   uint64_t request;
   uint64_t address;
@@ -59,7 +54,7 @@ struct Bench : sc_core::sc_module {
 
   explicit Bench(sc_core::sc_module_name name = "bench")
       : sc_module(name),
-        conductor(with_femtoseconds("conductor"), {}, 300 * kNanosecond),
+        conductor("conductor", {}, 300 * kNanosecond),
         partition("card0", conductor, 0x80),
         engine("engine", 250, partition.services()),
         window("window"),

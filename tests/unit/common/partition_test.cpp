@@ -100,7 +100,6 @@ struct Run {
 class Bench {
  public:
   explicit Bench(const Run& run) {
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     conductor = std::make_unique<Conductor>("conductor", run.spec, kLookahead);
     for (unsigned i = 0; i < run.nodes; ++i) {
       const uint8_t node = static_cast<uint8_t>(run.reversed ? run.nodes - i : i + 1);

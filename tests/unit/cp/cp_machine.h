@@ -215,7 +215,6 @@ struct CpMachine final : private EventHandler {
 
   explicit CpMachine(const CpSpec& spec = quiet())
       : EventHandler(queue), memory("memory", queue), device("device", queue), links("links") {
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     services.queue = &queue;
     services.digest = &digest;
     cp = std::make_unique<Cp>("cp", spec, services);

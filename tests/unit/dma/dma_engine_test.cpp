@@ -54,11 +54,6 @@ class Script final : private EventHandler {
   std::vector<std::function<void()>> actions_;
 };
 
-const char* with_femtoseconds(const char* name) {
-  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
-  return name;
-}
-
 SC_MODULE(Bench) {
   Conductor conductor;
   Partition partition;
@@ -71,7 +66,7 @@ SC_MODULE(Bench) {
 
   explicit Bench(sc_core::sc_module_name name, DmaSpec spec = {})
       : sc_module(name),
-        conductor(with_femtoseconds("conductor"), {}, 500 * kNanosecond),
+        conductor("conductor", {}, 500 * kNanosecond),
         partition("gpu0", conductor, 1),
         script(partition.queue()),
         memory("memory", partition.queue()),

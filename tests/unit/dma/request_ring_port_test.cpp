@@ -19,11 +19,6 @@ namespace {
 
 constexpr uint64_t kWindow = (uint64_t{1} << STRETTO_NODE_SHIFT) + STRETTO_SEND_APERTURE;
 
-const char* with_femtoseconds(const char* name) {
-  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
-  return name;
-}
-
 SC_MODULE(Bench) {
   Conductor conductor;
   Partition partition;
@@ -38,7 +33,7 @@ SC_MODULE(Bench) {
 
   explicit Bench(sc_core::sc_module_name name)
       : sc_module(name),
-        conductor(with_femtoseconds("conductor"), {}, 500 * kNanosecond),
+        conductor("conductor", {}, 500 * kNanosecond),
         partition("gpu0", conductor, 1),
         memory("memory", partition.queue()),
         dma("dma", DmaSpec{}, partition.services()),

@@ -50,7 +50,6 @@ enum class Wires { direct, over_switch };
 struct Bench {
   explicit Bench(unsigned gpus = 2, LinkSpec link = pcie(), Wires wires = Wires::direct,
                  ConductorSpec sim = {}, bool executes = true) {
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     conductor = std::make_unique<Conductor>("conductor", sim, link.latency_ns * kNanosecond);
     for (unsigned i = 0; i < gpus; ++i) {
       gpu.push_back(std::make_unique<Gpu>(("gpu" + std::to_string(i)).c_str(), *conductor, i,

@@ -29,7 +29,6 @@ using test::TestMemory;
 struct Bench {
   explicit Bench(unsigned gpus = 2, LinkSpec link = {}, bool ring_of_gpus = true,
                  ConductorSpec sim = {}) {
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     conductor = std::make_unique<Conductor>("conductor", sim, link.latency_ns * kNanosecond);
     for (unsigned i = 0; i < gpus; ++i) {
       gpu.push_back(std::make_unique<Gpu>(("gpu" + std::to_string(i)).c_str(), *conductor, i,
@@ -587,7 +586,6 @@ TEST_CASE("a link without credit says so in a deadlock report") {
 
 TEST_CASE("a mirror brings back what was sent, renamed, at the time a neighbour's would come",
           "[T3-SIM-02]") {
-  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
   Conductor conductor("conductor", {}, 500 * kNanosecond);
   Gpu gpu("gpu0", conductor, 0, mirrored_ring(8, {}, pcie_defaults()));
   gpu.router.set_mirror([](Packet&& packet, std::vector<Packet>& out) {

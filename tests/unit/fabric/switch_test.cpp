@@ -45,7 +45,6 @@ LinkSpec pcie() {
 struct Bench {
   explicit Bench(unsigned gpus, LinkSpec link = pcie(), SwitchSpec spec = {},
                  ConductorSpec sim = {}) {
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     conductor = std::make_unique<Conductor>("conductor", sim, link.latency_ns * kNanosecond);
     for (unsigned i = 0; i < gpus; ++i) {
       gpu.push_back(std::make_unique<Gpu>(("gpu" + std::to_string(i)).c_str(), *conductor, i,

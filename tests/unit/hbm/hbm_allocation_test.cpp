@@ -75,7 +75,7 @@ class QuietInitiator final : public sc_core::sc_module {
 
 TEST_CASE("a request allocates nothing once storage has grown") {
   HbmSpec spec;
-  HbmFixture bench(spec, 2, true, module_name(), false);
+  HbmFixture bench(spec, 2, true, "fixture", false);
   QuietInitiator initiator("initiator", bench);
   bench.write_register(false, 0x1000 + SPILL_BASE_OFFSET, 0x4000'0000);
   bench.write_register(false, 0x1000 + SPILL_BYTES_OFFSET, 1024 * 64);

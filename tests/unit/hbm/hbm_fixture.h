@@ -67,18 +67,12 @@ class CommandLog final : public CommandObserver {
   std::vector<Entry> all;
 };
 
-// SystemC's time resolution is fixed with the first sc_time, so before any module.
-inline const char* module_name() {
-  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
-  return "fixture";
-}
-
 class HbmFixture final : public sc_core::sc_module, public TriggerSink, public InterruptLine {
  public:
   using Initiator = tlm_utils::simple_initiator_socket_tagged<HbmFixture, 32, StrettoProtocol>;
 
   explicit HbmFixture(const HbmSpec& spec, unsigned peers = 2, bool with_tracker = true,
-                      const sc_core::sc_module_name& name = module_name(), bool log_commands = true)
+                      const sc_core::sc_module_name& name = "fixture", bool log_commands = true)
       : sc_core::sc_module(name),
         channel("channel", spec.channels),
         peer("peer", peers),

@@ -41,7 +41,6 @@ LinkSpec pcie() {
 struct Bench {
   explicit Bench(LinkSpec link = pcie()) {
     constexpr unsigned kGpus = 3;
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     conductor = std::make_unique<Conductor>("conductor", ConductorSpec{}, 300 * kNanosecond);
     for (unsigned i = 0; i < kGpus; ++i)
       gpu.push_back(std::make_unique<Gpu>(("gpu" + std::to_string(i)).c_str(), *conductor, i,

@@ -95,7 +95,6 @@ struct Gpu : sc_core::sc_module {
 struct Bench {
   explicit Bench(unsigned gpus = 1, LinkSpec pcie = pcie_defaults(), bool reversed = false,
                  HostSpec spec = {}, ConductorSpec sim = {}) {
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     conductor = std::make_unique<Conductor>("conductor", sim, 500 * kNanosecond);
     gpu.resize(gpus);
     for (unsigned i = 0; i < gpus; ++i) {

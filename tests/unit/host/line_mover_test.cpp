@@ -33,7 +33,6 @@ struct Machine {
 
 struct Bench {
   explicit Bench(const Machine& machine) {
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     ConductorSpec sim;
     sim.threads = machine.threads;
     sim.window_ns = machine.window_ns;

@@ -229,7 +229,6 @@ class NicBench {
   explicit NicBench(const NicSpec& spec = {}, unsigned servers = 2, unsigned faulty = 1,
                     uint32_t pcie_ns = 300, uint64_t drop_packet = 0, const HostOrder& order = {}) {
     const LinkSpec network = network_defaults();
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     conductor =
         std::make_unique<Conductor>("conductor", order.conductor, network.latency_ns * kNanosecond);
     server.resize(servers);

@@ -114,7 +114,6 @@ struct Verbs {
 struct Bench {
   // Faults of `spec` are those of server 1.
   explicit Bench(unsigned servers = 2, const NicSpec& spec = {}) {
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     LinkSpec pcie = pcie_defaults();
     pcie.latency_ns = 300;
     pcie.max_payload_bytes = 256;

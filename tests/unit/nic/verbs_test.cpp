@@ -101,7 +101,6 @@ struct Verbs {
 
 struct Bench {
   explicit Bench(const NicSpec& target = {}) {
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     conductor = std::make_unique<Conductor>("conductor", ConductorSpec{}, 100 * kNanosecond);
     for (unsigned i = 0; i < 2; ++i) {
       gpu.push_back(

@@ -46,7 +46,6 @@ tlm::tlm_response_status access(Socket& socket, tlm::tlm_command command, uint64
 }
 
 TEST_CASE("every device refuses an access that is not one whole register") {
-  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
   MachineSpec spec;
   std::map<std::string, Impl> impl;
   for (const BlockInfo& block : kBlocks) impl[block.name] = Impl::model;
