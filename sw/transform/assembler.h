@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sw/transform/instruction.h"
+#include "sw/transform/kernel_elf.h"
 
 namespace stretto::transform {
 
@@ -44,22 +45,24 @@ class Assembler {
     open_.push_back({lines_.size(), to, condition, rs1, rs2, false});
     emit(0, std::move(what));
   }
-  // rd <- where the label is, less than 2 KiB away.
+  // rd <- where the label is: stubs of a kernel with many ends and jumps lie far apart.
   void address(unsigned rd, Label of, std::string what) {
     emit(encode::auipc(rd), what);
     open_.push_back({lines_.size(), of, encode::kEqual, rd, rd, true});
     emit(0, std::move(what));
   }
-  // Once, when all labels are bound.
+  // Once, when all labels are bound. Throws Refused if a branch does not reach its label.
   void resolve() {
     for (const Open& open : open_) {
       Line& line = lines_[open.index];
       assert(places_[open.to] != 0);
       const int64_t distance = static_cast<int64_t>(places_[open.to] - line.address);
       if (open.is_address) {
-        assert(distance >= -2048 && distance + 4 < 2048);
-        line.word = encode::addi(open.rs1, open.rs1, static_cast<int>(distance + 4));
+        const int64_t from_auipc = distance + 4, high = (from_auipc + 0x800) >> 12;
+        lines_[open.index - 1].word = encode::auipc(open.rs1, high);
+        line.word = encode::addi(open.rs1, open.rs1, static_cast<int>(from_auipc - high * 4096));
       } else {
+        if (!encode::branch_reaches(distance)) throw Refused("its stubs are larger than 4 KiB");
         line.word = encode::branch(open.condition, open.rs1, open.rs2, distance);
       }
     }

@@ -196,7 +196,7 @@ uint32_t Instruction::reads() const {
 namespace encode {
 
 uint32_t branch(Condition condition, unsigned rs1, unsigned rs2, int64_t distance) {
-  assert(distance >= -4096 && distance < 4096);
+  assert(branch_reaches(distance));
   const uint32_t d = static_cast<uint32_t>(distance);
   return (d >> 12 & 1) << 31 | (d >> 5 & 63) << 25 | rs2 << 20 | rs1 << 15 | condition << 12 |
          (d >> 1 & 15) << 8 | (d >> 11 & 1) << 7 | 0x63;

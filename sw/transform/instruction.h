@@ -81,7 +81,10 @@ constexpr uint32_t remu(unsigned rd, unsigned rs1, unsigned rs2) {
   return r_type(0x33, 7, 1, rd, rs1, rs2);
 }
 constexpr uint32_t lui(unsigned rd, uint32_t upper) { return upper << 12 | rd << 7 | 0x37; }
-constexpr uint32_t auipc(unsigned rd) { return rd << 7 | 0x17; }  // This instruction's address.
+// This instruction's address, and `pages` of 4 KiB.
+constexpr uint32_t auipc(unsigned rd, int64_t pages = 0) {
+  return static_cast<uint32_t>(pages) << 12 | rd << 7 | 0x17;
+}
 constexpr uint32_t jr(unsigned rs1) { return i_type(0x67, 0, kZero, rs1, 0); }
 constexpr uint32_t ld(unsigned rd, unsigned rs1, int at) { return i_type(0x03, 3, rd, rs1, at); }
 constexpr uint32_t sd(unsigned rs2, unsigned rs1, int at) {
@@ -103,6 +106,8 @@ constexpr uint32_t tile_control(unsigned f7, unsigned rd, unsigned rs1, unsigned
 }
 
 enum Condition : unsigned { kEqual = 0, kNotEqual = 1, kBelow = 6, kNotBelow = 7 };
+constexpr bool branch_reaches(int64_t distance) { return distance >= -4096 && distance < 4096; }
+// REQUIRES: branch_reaches(distance).
 uint32_t branch(Condition condition, unsigned rs1, unsigned rs2, int64_t distance);
 // REQUIRES: reaches(distance).
 uint32_t jal(unsigned rd, int64_t distance);

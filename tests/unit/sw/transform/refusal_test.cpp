@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 
+#include "sw/transform/assembler.h"
 #include "sw/transform/transform.h"
 #include "tests/support/seeded_rng.h"
 #include "tests/system/process.h"
@@ -191,6 +192,39 @@ TEST_CASE("files with random damage are transformed or refused") {
     refused += refusal_of(file) != "transformed";
   }
   REQUIRE(refused > 20);
+}
+
+TEST_CASE("stubs have the address of a label at any distance, and branch to it within 4 KiB") {
+  for (const unsigned words : {1u, 510u, 512u, 513u, 1023u, 1024u, 3000u}) {
+    for (const bool forward : {false, true}) {
+      CAPTURE(words, forward);
+      Assembler out(0x10000);
+      const auto label = out.label();
+      if (!forward) out.bind(label);
+      for (unsigned i = 0; !forward && i < words; ++i) out.emit(0, "");
+      const uint64_t at = out.here();
+      out.address(encode::kT0, label, "");
+      for (unsigned i = 0; forward && i < words; ++i) out.emit(0, "");
+      const uint64_t is = forward ? out.here() : 0x10000;
+      if (forward) out.bind(label);
+      out.resolve();
+      const size_t index = (at - 0x10000) / 4;
+      const int32_t pages = static_cast<int32_t>(out.lines()[index].word & ~0xFFFu);
+      const int32_t rest = static_cast<int32_t>(out.lines()[index + 1].word) >> 20;
+      CHECK(at + static_cast<uint64_t>(int64_t{pages} + rest) == is);
+
+      Assembler near(0x10000);
+      const auto end = near.label();
+      near.branch(encode::kEqual, 0, 0, end, "");
+      for (unsigned i = 1; i < words; ++i) near.emit(0, "");
+      near.bind(end);
+      if (words < 1024) {
+        near.resolve();
+      } else {
+        CHECK_THROWS_AS(near.resolve(), Refused);
+      }
+    }
+  }
 }
 
 TEST_CASE("nothing changes but rewritten words, descriptors and one program header") {
