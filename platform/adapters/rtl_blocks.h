@@ -24,7 +24,7 @@ namespace stretto {
 
 enum class Impl { rtl, model, lockstep };
 
-// True in an executable with STRETTO_RTL_FLAVOUR traced or checked.
+// True in an executable with STRETTO_RTL_FLAVOUR checked.
 bool rtl_is_traced();
 
 // Throws UserError: what make_<block>() says in a build without RTL.
