@@ -47,10 +47,18 @@ CpHart::CpHart(unsigned hart, const CpSpec& spec, const Shared& shared, HartOwne
 
 void CpHart::start(uint64_t entry) {
   core_.reset(entry);
-  const uint64_t cycle = clock_.cycle_from(shared_.services->queue->now());
-  core_.add_cycles(cycle - std::min(cycle, core_.cycles()));
+  wake();
+}
+
+// It has slept until now.
+void CpHart::wake() {
+  const uint64_t cycle =
+      std::max(core_.cycles(), clock_.cycle_from(shared_.services->queue->now()));
+  wfi_cycles_ += cycle - core_.cycles();
+  core_.add_cycles(cycle - core_.cycles());
   state_ = State::running;
-  owner_.schedule(local_time(), id_, kRun);
+  awake_since_ = local_time();
+  owner_.schedule(awake_since_, id_, kRun);
 }
 
 void CpHart::on_event(uint64_t what) {
@@ -105,14 +113,7 @@ void CpHart::check_tohost() {
 
 void CpHart::set_interrupt(unsigned number, bool level) {
   core_.set_interrupt(number, level);
-  if (state_ != State::wfi || !core_.csrs().interrupt_pending()) return;
-  const uint64_t cycle =
-      std::max(core_.cycles(), clock_.cycle_from(shared_.services->queue->now()));
-  wfi_cycles_ += cycle - core_.cycles();
-  core_.add_cycles(cycle - core_.cycles());
-  state_ = State::running;
-  awake_since_ = local_time();
-  owner_.schedule(awake_since_, id_, kRun);
+  if (state_ == State::wfi && core_.csrs().interrupt_pending()) wake();
 }
 
 void CpHart::on_trap(riscv::Cause cause, uint64_t value, uint64_t pc) {

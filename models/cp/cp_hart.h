@@ -109,6 +109,7 @@ class CpHart {
     std::array<uint8_t, L1Cache::kLineBytes> data{};
   };
 
+  void wake();
   Time local_time() const { return clock_.edge(core_.cycles()); }
   uint64_t line() const { return port_.request().address >> L1Cache::kLineShift; }
   void on_trap(riscv::Cause cause, uint64_t value, uint64_t pc);

@@ -51,6 +51,7 @@ class Check(unittest.TestCase):
             self.fires("write each id", test=TEST + f"// {text}\n")
         self.fires("one id a comment", test="", other="# covers: T3-TRK-01 T3-TRK-02\n")
         self.fires("T3-TRK-02 is called absent", test=TEST.replace("]", "][T3-TRK-02]"))
+        self.fires("T3-TRK-01 is called covered, and no test", test=TEST.replace("[T3", "[.long][T3"))
         self.fires("T3-TRK-01 is called covered, and no test", test='TEST_CASE("T3-TRK-01: in the name only") {')
 
     def test_list(self):

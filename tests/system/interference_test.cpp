@@ -103,7 +103,7 @@ TEST_CASE("both sides lose where both issue", "[GD-MMIO-03]") {
 
 // One work-group a unit shares its ports with the copies. With every place for a wavefront taken the copies wait
 // until the kernel ends.
-TEST_CASE("where the kernel suffers less the all-gather suffers more", "[.long][GD-MMIO-04]") {
+TEST_CASE("where the kernel suffers less the all-gather suffers more", "[GD-MMIO-04]") {
   const Line beside = run_lines("--mode issue-mmio --set interference.work_groups=80").at(0);
   const Line full = run_lines("--mode issue-mmio --set interference.work_groups=640").at(0);
   CHECK(beside("kernel_slowdown") > full("kernel_slowdown") + 0.03);

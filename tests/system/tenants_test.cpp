@@ -168,7 +168,7 @@ TEST_CASE("clients that do not exist are refused by name, as is what a mode has 
   }
 }
 
-TEST_CASE("with priorities, high priority's work-groups are placed first", "[.long][TL-BASE-03]") {
+TEST_CASE("with priorities, high priority's work-groups are placed first", "[TL-BASE-03]") {
   // What a priority places first still waits for work-groups of best effort to end (50 us), which
   // take what is free between two kernels of a request: medians follow where in these a request
   // comes, the slowest ones do not.

@@ -56,6 +56,16 @@ TEST_CASE("the machine-mode program of the ISS tests passes on a CP hart") {
   expect_isa_pass("machine");
 }
 
+TEST_CASE("a hart that is started later has been idle until then") {
+  CpSpec spec = CpMachine::quiet();
+  spec.harts = 1;
+  CpMachine machine(spec);
+  machine.queue.run_until(10 * kMicrosecond);
+  machine.load(std::string(STRETTO_ISA_DIR) + "/alu.elf");
+  CHECK(machine.queue.next_time() >= 10 * kMicrosecond);
+  machine.expect_pass(100000);
+  CHECK(machine.statistic("hart0.wfi_cycles") >= 10 * spec.mhz);
+}
 TEST_CASE("a guest that fails check 42 reports 85 and the machine halts") {
   CpMachine machine;
   machine.load(guest("fail"));
