@@ -309,11 +309,11 @@ void add_times(Rows& rows, bool many) {
 
 }  // namespace
 
-Comparison compare_results(const std::vector<std::string>& folders) {
+ComparedResults compare_results(const std::vector<std::string>& folders) {
   std::vector<Compared> all;
   for (const std::string& folder : folders) all.push_back(load(folder));
   const bool many = folders.size() > 1;
-  Comparison comparison;
+  ComparedResults comparison;
   if (many) comparison.complaints = judge(all);
   Rows rows(all);
   rows.add("workload", [](const ResultFile& r) { return r.workload; });
@@ -349,7 +349,7 @@ Comparison compare_results(const std::vector<std::string>& folders) {
 }
 
 int compare(const std::vector<std::string>& folders) {
-  const Comparison comparison = compare_results(folders);
+  const ComparedResults comparison = compare_results(folders);
   fmt::print(stderr, "{}", comparison.complaints);
   fmt::print("{}", comparison.text);
   return comparison.all_comparable ? kExitSuccess : kExitCheckFailed;

@@ -9,7 +9,7 @@
 
 namespace stretto {
 
-struct Comparison {
+struct ComparedResults {
   std::string text;        // The table, and below it the tables that the runs have printed.
   std::string complaints;  // A line for each ratio that is not shown or doubtful.
   bool all_comparable = true;
@@ -17,7 +17,7 @@ struct Comparison {
 
 // No ratio to or of a result that is unfinished, failed its checks or did other work: another
 // workload, or a mode that does another part of it. Throws UserError.
-Comparison compare_results(const std::vector<std::string>& folders);
+ComparedResults compare_results(const std::vector<std::string>& folders);
 // Prints it. Exit status: 1 if a ratio is not shown.
 int compare(const std::vector<std::string>& folders);
 

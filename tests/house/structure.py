@@ -9,6 +9,8 @@ Rules
   - A room of platform/ includes only what stands below it (ROOMS); kinds/X no other
     kind.
   - models/ includes nothing of platform/ but no more than sw/include of sw/; sw/ nothing of either.
+  - No two files of platform/ and models/ define a type of one name: in one executable, which no tool
+    complains about, members of one would be called for the other. Unnamed namespaces are free.
   - Sources of a library or firmware call each other in no circle (with --build: what nm finds there).
 --print shows the arrows between folders. Exit status 1 and a line a violation.
 """
@@ -83,6 +85,32 @@ def circles(graph):
         if node not in index:
             visit(node)
     return found
+
+
+def types_of(text):
+    """Qualified names of classes, structures and enumerations that a file defines at the level of its namespaces."""
+    spaces, found = [], set()
+    for line in text.splitlines():
+        opened = re.match(r"namespace ([\w:]*)\s*\{", line)
+        if opened:
+            spaces.append(opened[1])
+        elif spaces and re.match(r"\}  // namespace", line):
+            spaces.pop()
+        elif "" not in spaces:
+            named = re.match(r"(?:template <.*>\s*)?(?:class|struct|enum class|union) (\w+)(?: final)?\s*(?::[^:].*)?\{", line)
+            if named:
+                found.add("::".join([*spaces, named[1]]))
+    return found
+
+
+def types_of_one_name(root, files):
+    """{type: files that define it}, of those in several."""
+    places = collections.defaultdict(list)
+    for name in files:
+        if name.split("/")[0] in ("platform", "models"):
+            for one in types_of((root / name).read_text()):
+                places[one].append(name)
+    return {one: where for one, where in sorted(places.items()) if len(where) > 1}
 
 
 def folder_of(name):
@@ -163,6 +191,8 @@ def check(root, build=None):
         return [f"{root}: no sources in platform/, models/, sw/"]
     errors = [f"include cycle: {', '.join(one)}" for one in circles(includes)]
     errors += [f"folders include each other: {', '.join(one)}" for one in circles(folder_graph(includes))]
+    errors += [f"{one} is defined in {' and '.join(where)}: two types of one name are taken for each other"
+               for one, where in types_of_one_name(root, includes).items()]
     for name in sorted(includes):
         for other in sorted(includes[name]):
             error = first_error_of(name, other)

@@ -17,7 +17,8 @@ class Structure(unittest.TestCase):
             for name, included in files.items():
                 path = root / name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text("".join(f'#include "{one}"\n' for one in included))
+                path.write_text(included if isinstance(included, str) else
+                                "".join(f'#include "{one}"\n' for one in included))
             return structure.check(root)
 
     def expect(self, files, words):
@@ -55,6 +56,18 @@ class Structure(unittest.TestCase):
 
     def test_software_that_sees_a_model(self):
         self.expect({"sw/apps/a.h": ["models/gpu/b.h"], "models/gpu/b.h": []}, "runs on the machine")
+
+    def test_two_types_of_one_name(self):
+        one = "namespace a {\nstruct B final : C {\n  int x;\n};\n}  // namespace a\n"
+        self.expect({"platform/base/a.h": one, "platform/cli/b.cpp": one.replace("struct B final : C", "class B")},
+                    "a::B is defined in platform/base/a.h and platform/cli/b.cpp")
+
+    def test_types_of_other_namespaces_and_declarations(self):
+        one = "namespace a {\nstruct B {\n};\n}  // namespace a\n"
+        self.assertEqual(self.errors_of({
+            "models/gpu/a.h": one, "models/gpu/b.h": one.replace("namespace a", "namespace c"),
+            "models/gpu/c.cpp": one.replace("namespace a", "namespace"),
+            "models/gpu/d.h": "namespace a {\nstruct B;\n}  // namespace a\n"}), [])
 
     def test_calls_in_a_circle(self):
         self.assertEqual(structure.circles({"a.o": {"b.o"}, "b.o": {"a.o"}, "c.o": {"a.o"}}), [["a.o", "b.o"]])

@@ -18,7 +18,7 @@ bool has(const std::string& text, const std::string& part) {
 
 TEST_CASE("results of equal work are divided") {
   const ResultFolder scratch;
-  const Comparison all = compare_results({scratch.result("a"), scratch.result("b", [](Results& r) {
+  const ComparedResults all = compare_results({scratch.result("a"), scratch.result("b", [](Results& r) {
                                             r.mode = "t3";
                                             test::set_total(r, 800 * kMicrosecond);
                                           })});
@@ -54,7 +54,7 @@ TEST_CASE("results that are unfinished, wrong or of other work have no speed-up"
   };
   for (const auto& [why, change] : others) {
     const std::string other = scratch.result("other", change);
-    const Comparison all = compare_results({first, other});
+    const ComparedResults all = compare_results({first, other});
     INFO(why);
     CHECK_FALSE(all.all_comparable);
     CHECK(has(all.complaints, "/other: no speed-up: "));
@@ -66,7 +66,7 @@ TEST_CASE("results that are unfinished, wrong or of other work have no speed-up"
 
 TEST_CASE("a difference beside the mode is said, and the ratio is shown") {
   const ResultFolder scratch;
-  const Comparison all =
+  const ComparedResults all =
       compare_results({scratch.result("a"), scratch.result("b", [](Results& r) { r.seed = 2; })});
   CHECK(all.all_comparable);
   CHECK(has(all.complaints, "not only the mode differs"));
@@ -81,7 +81,7 @@ TEST_CASE("names are whole, and runs with other implementations of blocks are to
       r.impl = {{"mca", mca}, {"request_ring", "rtl"}, {"tracker", "rtl"}};
     };
   };
-  const Comparison all =
+  const ComparedResults all =
       compare_results({scratch.result("a", with("folder/machine-one.yaml", "rtl")),
                        scratch.result("b", with("folder/machine-two.yaml", "model"))});
   CHECK(has(all.complaints, "machine (folder/machine-one.yaml, folder/machine-two.yaml)"));
@@ -102,7 +102,7 @@ TEST_CASE("a result whose machine.yaml is missing is compared, and it is said wi
 
 TEST_CASE("figures and table of the job are printed") {
   const ResultFolder scratch;
-  const Comparison report = compare_results({scratch.result("a", [](Results& r) {
+  const ComparedResults report = compare_results({scratch.result("a", [](Results& r) {
     r.job["kernel_slowdown"] = 1.25;
     r.job["engine"] = "gdma";
     r.table = "# size  rate\n  8     1.5\n";
@@ -115,7 +115,7 @@ TEST_CASE("figures and table of the job are printed") {
 
 TEST_CASE("phases that do not sum up to the total are explained") {
   const ResultFolder scratch;
-  const Comparison gap = compare_results({scratch.result("a")});
+  const ComparedResults gap = compare_results({scratch.result("a")});
   CHECK(has(gap.text, "-1.000000"));  // No phase, 1 ms in all.
   CHECK(has(gap.text, "differs from the total"));
 }
