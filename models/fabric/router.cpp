@@ -39,7 +39,6 @@ Router::Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned re
       atomics("atomics"),
       doorbell("doorbell"),
       csr("csr"),
-      partition_(partition),
       services_(partition.services()),
       node_base_(uint64_t{partition.node()} << STRETTO_NODE_SHIFT),
       registers_(kLinkRegisters) {

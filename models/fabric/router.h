@@ -109,7 +109,6 @@ class Router final : public sc_core::sc_module,
   void answer(uint32_t request) override;
   void rewrite(unsigned port, Packet&& packet, std::vector<Packet>& out) override;
 
-  Partition& partition_;
   PartitionServices& services_;
   const uint64_t node_base_;
   std::vector<std::unique_ptr<LinkPort>> ports_;

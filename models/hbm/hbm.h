@@ -155,7 +155,6 @@ class Hbm final : public sc_core::sc_module,
 
   PartitionServices& services_;
   const ClockDomain clock_;
-  const unsigned peers_;
   const TimingSet timing_;
   const TimingTable timing_table_;
   HbmCore core_;

@@ -202,7 +202,7 @@ class HostCore final : public sc_core::sc_module {
   friend class Host;
   void main();
   // A span of the timeline from `begin` to now, and what the program computed before it.
-  void trace(const char* what, Time begin);
+  void trace_wait(const char* what, Time begin);
   void leave(Packet&& packet);  // Over PCIe, in its turn; waits until it has left.
   size_t first_met(std::span<const Word> words);
   void pass(Time time);  // wait() of SystemC, counted.

@@ -37,7 +37,7 @@ void HostCore::main() {
     }
     scheduled_at_ = now();
     program_(*this);
-    trace(nullptr, now());
+    trace_wait(nullptr, now());
     done_ = true;
     host_.leave(*this);
     host_.program_ended();
@@ -51,7 +51,7 @@ void HostCore::main() {
 
 Time HostCore::now() const { return systemc_now(); }
 
-void HostCore::trace(const char* what, Time begin) {
+void HostCore::trace_wait(const char* what, Time begin) {
   if (host_.trace_ == nullptr) return;
   const std::string track = host_.basename() + ("/" + std::string(basename()));
   if (begin > traced_at_) host_.trace_->span(track, "runs", traced_at_, begin);
@@ -85,7 +85,7 @@ bool HostCore::give_way() {
   const Time begin = systemc_now();
   block();
   ready_ = false;
-  trace("waits for its core", begin);
+  trace_wait("waits for its core", begin);
   return true;
 }
 
@@ -200,7 +200,7 @@ size_t HostCore::wait_any(std::span<const Word> words, Time until) {
     met = first_met(words);
   }
   host_.conductor_.waits_for_time(ends ? -1 : 0);
-  trace("waits for the machine", start);
+  trace_wait("waits for the machine", start);
   host_.polls_ += (systemc_now() - start) / poll;
   host_.waited_ += systemc_now() - start;
   return met;
@@ -301,7 +301,7 @@ void HostCore::move(uint64_t to, uint64_t from, uint64_t bytes) {
     throw CheckError(std::string(basename()) + ": copy of " + std::to_string(bytes) +
                      " bytes from " + hex(from) + ", where no memory is");
   host_.moving_ += systemc_now() - begin;
-  trace("moves lines", begin);
+  trace_wait("moves lines", begin);
 }
 
 void HostCore::peek(uint64_t address, void* data, uint64_t bytes) {

@@ -113,7 +113,7 @@ void Monitor::look() {
   if (spec_.time_limit_s > 0 && elapsed >= spec_.time_limit_s)
     stop_request.stop(StopRequest::Cause::time_limit);
   if (elapsed >= next_print_) {
-    print(elapsed);
+    print_progress(elapsed);
     next_print_ = elapsed + (terminal_ ? 0.25 : 5);
   }
   if (also_) also_(sc_core::sc_time_stamp().value());
@@ -122,7 +122,7 @@ void Monitor::look() {
   if (sc_core::sc_pending_activity()) sc_core::next_trigger(sc_core::sc_time(1, sc_core::SC_US));
 }
 
-void Monitor::print(double elapsed) {
+void Monitor::print_progress(double elapsed) {
   constexpr double kLeast = 0.02;  // Before that a guess of the end is worth nothing.
   std::string done;
   if (const std::optional<double> share = share_()) {

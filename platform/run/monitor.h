@@ -41,7 +41,7 @@ class Monitor final : public sc_core::sc_module {
  private:
   void start_of_simulation() override;
   void look();
-  void print(double elapsed);
+  void print_progress(double elapsed);
 
   const Spec spec_;
   std::function<std::string()> work_;

@@ -264,7 +264,8 @@ class Loop {
   // from memory comes of itself.
   uint64_t exits(uint64_t varying) const {
     Value on;
-    for (const auto& [address, state] : states_) {
+    for (const auto& [address, values] : states_) {
+      const auto& state = values;  // clang 14 captures no structured bindings.
       const Instruction& i = analysis_.code.at(address);
       const auto& following = function_.next.at(address);
       const bool leaves = std::any_of(following.begin(), following.end(),

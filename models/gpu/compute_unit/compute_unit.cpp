@@ -113,7 +113,7 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
     Wavefront& wavefront = *wavefronts_[group.members[id]];
     wavefront.hart.reset(context.entry);
     for (unsigned reg = 1; kUndefined != 0 && reg < 32; ++reg)
-      wavefront.hart.set_reg(reg, kUndefined * 0x0101010101010101);
+      wavefront.hart.set_reg(reg, kUndefined * uint64_t{0x0101010101010101});
     wavefront.hart.set_reg(2, wavefront.port.private_top());
     retired(wavefront, 0);
     wake(wavefront, group.begin);

@@ -10,7 +10,6 @@ namespace stretto {
 
 ProgramJob::ProgramJob(const ProgramKind& kind, const JobRequest& request, Memories memories)
     : ServersJob(request, std::move(memories)),
-      kind_(kind),
       are_pes_(kind.spans_servers(request.mode)),
       kernels_(kernel_file(spec_.software.collective)),
       options_(runtime_options(request, request.mode, true, kernels_)) {

@@ -61,7 +61,6 @@ class ProgramJob final : public ServersJob, public CodeOwner {
   void call(Program& program, HostRuntime& runtime);
   void serve(HostCore& core);
 
-  const ProgramKind& kind_;
   const bool are_pes_;
   const std::vector<uint8_t> kernels_;
   const stretto_runtime_options_t options_;

@@ -245,7 +245,7 @@ TEST_CASE("rings wrap around, every operation costs 64 bytes of commands") {
   for (uint64_t i = 0; i < 200; ++i) {
     const Time when = kReady + i * 10 * kMicrosecond;
     // The entry is written when its place is free.
-    bench[0].gpu.second.call(when, [&bench, i, when] {
+    bench[0].gpu.second.call(when, [&bench, i] {
       bench[0].enqueue(kSendRing, static_cast<uint32_t>(i),
                        put_entry(bench[0], bench[1], 8, i, 8 * i));
     });
