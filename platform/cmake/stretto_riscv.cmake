@@ -2,11 +2,13 @@
 # stretto_firmware(name SOURCES file... [LINKER_SCRIPT file] [DEFINES NAME=VALUE...] [FLAGS flag...])
 #   build/sw/firmware/<name>.elf: RV64IMAC bare metal for the command processor. With LINKER_SCRIPT
 #   the program brings its own start code (-nostartfiles); picolibc's string functions are there.
-#
 # stretto_kernel(name SOURCES file... [ENTRY symbol] [DEFINES NAME=VALUE...] [FLAGS flag...])
 #   build/sw/kernels/<name>.elf: RV64IMA static PIE (ET_DYN) for wavefronts, freestanding, relocations
 #   kept and nothing relaxed, so that tools can transform it. Compiled by GCC, linked by LLVM's lld
 #   because GNU ld for riscv64-unknown-elf refuses -pie. ENTRY defaults to _start.
+#
+# With `OF other CHANGES file... DEFINES ...` instead of SOURCES either has the objects of another one of the calling
+# folder, but for the files that DEFINES concern, which are compiled anew.
 #
 # Paths are relative to the calling folder; includes are rooted at the repository. FLAGS are added when
 # compiling. -misa-spec=2.2 makes CSR instructions part of I, as picolibc's multilibs expect.
@@ -37,14 +39,35 @@ function(stretto_riscv_objects name out sources flags)
   set(${out} ${objects} PARENT_SCOPE)
 endfunction()
 
+# `out` gets the objects of a program: those of `sources` or, with `of`, of that program with these in place of its own.
+function(stretto_riscv_program name out of sources flags)
+  list(REMOVE_ITEM sources "")
+  stretto_riscv_objects(${name} objects "${sources}" "${flags}")
+  if(of)
+    get_property(all DIRECTORY PROPERTY stretto_objects_of_${of})
+    foreach(object ${objects})
+      cmake_path(GET object FILENAME file)
+      list(FIND all ${CMAKE_CURRENT_BINARY_DIR}/${of}.dir/${file} place)
+      if(place EQUAL -1)
+        message(FATAL_ERROR "${name}: ${of} has none of the files that it changes: ${sources}")
+      endif()
+      list(REMOVE_AT all ${place})
+      list(INSERT all ${place} ${object})
+    endforeach()
+    set(objects ${all})
+  endif()
+  set_property(DIRECTORY PROPERTY stretto_objects_of_${name} ${objects})
+  set(${out} ${objects} PARENT_SCOPE)
+endfunction()
+
 function(stretto_firmware name)
-  cmake_parse_arguments(arg "" "LINKER_SCRIPT" "SOURCES;DEFINES;FLAGS" ${ARGN})
+  cmake_parse_arguments(arg "" "LINKER_SCRIPT;OF" "SOURCES;CHANGES;DEFINES;FLAGS" ${ARGN})
   if(NOT STRETTO_SW)
     return()
   endif()
   list(TRANSFORM arg_DEFINES PREPEND -D)
   set(flags ${STRETTO_FIRMWARE_FLAGS} ${arg_FLAGS} ${arg_DEFINES})
-  stretto_riscv_objects(${name} objects "${arg_SOURCES}" "${flags}")
+  stretto_riscv_program(${name} objects "${arg_OF}" "${arg_SOURCES};${arg_CHANGES}" "${flags}")
   set(script "")
   if(arg_LINKER_SCRIPT)
     get_filename_component(script ${arg_LINKER_SCRIPT} ABSOLUTE)
@@ -62,7 +85,7 @@ function(stretto_firmware name)
 endfunction()
 
 function(stretto_kernel name)
-  cmake_parse_arguments(arg "" "ENTRY" "SOURCES;DEFINES;FLAGS" ${ARGN})
+  cmake_parse_arguments(arg "" "ENTRY;OF" "SOURCES;CHANGES;DEFINES;FLAGS" ${ARGN})
   if(NOT STRETTO_SW)
     return()
   endif()
@@ -71,7 +94,7 @@ function(stretto_kernel name)
   endif()
   list(TRANSFORM arg_DEFINES PREPEND -D)
   set(flags ${STRETTO_KERNEL_FLAGS} ${arg_FLAGS} ${arg_DEFINES})
-  stretto_riscv_objects(${name} objects "${arg_SOURCES}" "${flags}")
+  stretto_riscv_program(${name} objects "${arg_OF}" "${arg_SOURCES};${arg_CHANGES}" "${flags}")
   set(elf ${CMAKE_BINARY_DIR}/sw/kernels/${name}.elf)
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/sw/kernels)
   add_custom_command(OUTPUT ${elf} DEPENDS ${objects} VERBATIM
