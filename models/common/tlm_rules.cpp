@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
+#include <string_view>
 
 #include "models/common/error.h"
 
@@ -13,9 +15,7 @@ namespace {
 constexpr const char* kMemorySide = "models/common/payload_extension.h";
 
 uint64_t hash_of(const unsigned char* bytes, uint64_t count) {
-  uint64_t hash = 0xCBF29CE484222325u;  // FNV-1a.
-  for (uint64_t i = 0; i < count; ++i) hash = (hash ^ bytes[i]) * 0x100000001B3u;
-  return hash;
+  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes), count});
 }
 
 const StrettoExtension* extension_in(const tlm::tlm_generic_payload& payload) {

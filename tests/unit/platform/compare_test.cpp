@@ -18,10 +18,11 @@ bool has(const std::string& text, const std::string& part) {
 
 TEST_CASE("results of equal work are divided") {
   const ResultFolder scratch;
-  const ComparedResults all = compare_results({scratch.result("a"), scratch.result("b", [](Results& r) {
-                                            r.mode = "t3";
-                                            test::set_total(r, 800 * kMicrosecond);
-                                          })});
+  const ComparedResults all =
+      compare_results({scratch.result("a"), scratch.result("b", [](Results& r) {
+                         r.mode = "t3";
+                         test::set_total(r, 800 * kMicrosecond);
+                       })});
   CHECK(all.all_comparable);
   CHECK(all.complaints.empty());
   CHECK(has(all.text, "1.250"));
