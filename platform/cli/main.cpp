@@ -20,14 +20,16 @@
 namespace {
 
 std::terminate_handler usual_end = nullptr;
+bool has_begun = false;  // sc_main().
 
 // What no handler catches: libraries make their objects before main(), and handlers need memory
 // themselves.
 [[noreturn]] void end_by_exception() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
-  // No exception: there was no memory for one. The heap may not grow where a mapping still fits.
-  const bool none_left =
-      type == nullptr && (std::malloc(256) == nullptr || std::malloc(1u << 20) == nullptr);
+  // No exception: there was no memory for one, though some may fit by now. Constructors of libraries
+  // end for nothing else.
+  const bool none_left = type == nullptr && (!has_begun || std::malloc(256) == nullptr ||
+                                             std::malloc(1u << 20) == nullptr);
   if (none_left || (type != nullptr && *type == typeid(std::bad_alloc))) {
     stretto::say_out_of_memory();
     stretto::end_process(stretto::kExitUsage);
@@ -47,6 +49,7 @@ const int kBannerIsOff = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
 }  // namespace
 
 int sc_main(int argc, char* argv[]) {
+  has_begun = true;
   if (kBannerIsOff != 0) return EXIT_FAILURE;
   rlimit stack{};
   constexpr rlim_t kLeastKiB = 1024;

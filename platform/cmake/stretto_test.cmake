@@ -26,7 +26,7 @@ function(stretto_test path)
   get_filename_component(name ${path} NAME)
   string(REGEX REPLACE "/.*" "" suite ${path})
   set(support ${PROJECT_SOURCE_DIR}/tests/support/catch_main.cpp)
-  set(optimisation $<$<CONFIG:Release>:-O1>)  # Half of a build from nothing is tests; what they run is compiled with -O3.
+  set(optimisation $<$<CONFIG:Release>:-O0>)  # Half of a build from nothing is tests; what they run is compiled with -O3.
   if(NOT TARGET stretto_catch_main)
     add_library(stretto_catch_main OBJECT ${support})
     target_link_libraries(stretto_catch_main PUBLIC stretto_options Catch2::Catch2)
@@ -75,7 +75,7 @@ endfunction()
 # stretto_test_compilation(target): as tests are compiled.
 function(stretto_test_compilation target)
   target_compile_definitions(${target} PRIVATE STRETTO_BUILD_DIR="${CMAKE_BINARY_DIR}")
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
   if(STRETTO_UNITY)
     target_precompile_headers(${target} REUSE_FROM stretto_test_headers)
   endif()

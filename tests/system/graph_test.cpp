@@ -68,6 +68,19 @@ std::vector<uint64_t> gaps(unsigned rows) {
   return found;
 }
 
+// Ways to run a graph.
+constexpr const char* kWays[] = {
+    "--set gpus=1", "--mode loop", "--mode loop-s", "--mode launched", "--mode launched-after",
+    "--mode loop --set gpus=3", "--mode launched-gdma", "--mode launched-gdma --set gpus=3",
+    // A communicator larger than all that a loop kernel is given.
+    "--mode launched --set software.channels=32 --set software.slot_bytes=65536"};
+
+void expect_right(const std::string& graph, const std::string& options) {
+  const auto root = run_correctly(graph + " " + options);
+  CHECK(root.real("check.error_bound") == 1);
+  CHECK(root.real("check.max_error") > 0);
+}
+
 }  // namespace
 
 TEST_CASE("the gap of two dependent kernels is that of an empty L2, whatever is dirty",
@@ -84,23 +97,19 @@ TEST_CASE("the gap of two dependent kernels is that of an empty L2, whatever is 
 }
 
 TEST_CASE("a graph gives the numbers of double precision whatever runs it", "[GD-LOOP-02]") {
-  for (const char* graph : {"graph/mlp", "graph/bert-small"}) {
-    for (const char* rest :
-         {"--set gpus=1", "--mode loop", "--mode loop-s", "--mode launched",
-          "--mode launched-after", "--mode loop --set gpus=3", "--mode launched-gdma",
-          "--mode launched-gdma --set gpus=3",
-          // A communicator larger than all that a loop kernel is given.
-          "--mode launched --set software.channels=32 --set software.slot_bytes=65536"}) {
-      const auto root = run_correctly(std::string(graph) + " " + rest);
-      CHECK(root.real("check.error_bound") == 1);
-      CHECK(root.real("check.max_error") > 0);
-    }
-  }
+  for (const char* way : kWays) expect_right("graph/mlp", way);
+  for (const char* way : {"--mode loop-s", "--mode launched-gdma"})
+    expect_right("graph/bert-small", way);
+}
+
+TEST_CASE("a Transformer layer gives the numbers of double precision whatever runs it", "[.long]") {
+  for (const char* way : kWays) expect_right("graph/bert-small", way);
 }
 
 TEST_CASE(
     "a hundred iterations give the numbers of double precision, weights that hardly move "
-    "included") {
+    "included",
+    "[.long]") {
   const auto root = run_correctly("graph/mlp --set gpus=1 --set graph.iterations=100");
   CHECK(root.number("check.elements") > 0);
 }

@@ -38,7 +38,7 @@ std::vector<Line> run_lines(const std::string& rest) {
 
 }  // namespace
 
-TEST_CASE("a kernel and an all-gather beside each other") {
+TEST_CASE("a kernel and an all-gather beside each other", "[.long]") {
   std::vector<double> l2_alone;
   for (const char* mode : {"l2-mmio", "l2-gdma", "issue-mmio"}) {
     INFO(mode);

@@ -145,7 +145,7 @@ TEST_CASE("DLRM as the compiler plans it is right", "[.long]") {
 }
 
 // Ten pipelines; gradients of gathered columns and of tables are added to rows along either axis by kernels.
-TEST_CASE("DLRM's training as the compiler plans it is right") {
+TEST_CASE("DLRM's training as the compiler plans it is right", "[.long]") {
   const Scratch scratch;
   const auto found =
       kernels(run(planned(scratch, "dlrm:batch=130,entries=20 --training"), "--impl all=model"));

@@ -139,7 +139,8 @@ TEST_CASE("a machine with a switch has the same digest whatever way it is run") 
   CHECK(digest("--set sim.reverse_elaboration=true") == first);
 }
 
-TEST_CASE("the same digest from RTL, models and lockstep, with every way to run it") {
+// In the gate tests/determinism.sh does the same.
+TEST_CASE("the same digest from RTL, models and lockstep, with every way to run it", "[.long]") {
   const auto digest = [](const std::string& more) {
     return run_correctly("t3/small --mode t3-mca " + more).text("digest");
   };

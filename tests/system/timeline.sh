@@ -16,8 +16,9 @@ sound() {  # title, expected names (by commas), arguments of run
   shift 2
   for name in ${names//,/ }; do expect+=(--expect "$name"); done
   "$build/stretto" run "$@" --impl all=model --timeline --out "$title" >log 2>&1 || { tail -n 3 log; exit 1; }
-  echo "$title: $(python3 "$check" "$title/timeline.json" --stats "$title/stats.json" "${expect[@]}")" || exit 1
-  python3 "$check" "$title/timeline.json" --stats "$title/stats.json" "${expect[@]}" >/dev/null
+  local found
+  found=$(python3 "$check" "$title/timeline.json" --stats "$title/stats.json" "${expect[@]}") || { echo "$found"; exit 1; }
+  echo "$title: $found"
 }
 sound fused gemm_128x128,kernels,triggers,communication,hart0,host,gemm,rs,ag t3/small --mode t3-mca
 sound collective collective,compute,host collectives/all_reduce --mode gdma --set collective.max_bytes=65536
