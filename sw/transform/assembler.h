@@ -31,9 +31,12 @@ class Assembler {
   void emit(uint32_t word, std::string what) { lines_.push_back({here(), word, std::move(what)}); }
   // REQUIRES: a word was emitted there.
   void replace(uint64_t address, uint32_t word) { lines_[(address - base_) / 4].word = word; }
-  // To an address that is already known. REQUIRES: within 1 MiB.
+  // To an address that is already known. Throws Refused if `jal` does not reach it: what comes
+  // before a jump back may be what is too much.
   void jump(uint64_t target, std::string what) {
-    emit(encode::jal(encode::kZero, static_cast<int64_t>(target - here())), std::move(what));
+    const int64_t distance = static_cast<int64_t>(target - here());
+    if (!encode::reaches(distance)) throw Refused("its stubs lie farther than 1 MiB from its text");
+    emit(encode::jal(encode::kZero, distance), std::move(what));
   }
 
   Label label() {

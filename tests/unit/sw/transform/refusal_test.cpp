@@ -227,6 +227,25 @@ TEST_CASE("stubs have the address of a label at any distance, and branch to it w
   }
 }
 
+// Immediates of J-type: The RISC-V Instruction Set Manual, volume I, section 2.3.
+TEST_CASE("stubs jump back as far as jal reaches, and what is farther is refused") {
+  constexpr uint64_t kStubs = 0x400000;
+  for (const int64_t distance : {-1048576, -1048572, -4, 4, 1048572, -1048580, 1048576, -3}) {
+    CAPTURE(distance);
+    Assembler out(kStubs);
+    if (distance < -1048576 || distance >= 1048576 || distance % 2 != 0) {
+      CHECK_THROWS_AS(out.jump(kStubs + distance, ""), Refused);
+      continue;
+    }
+    out.jump(kStubs + distance, "");
+    const int64_t word = static_cast<int32_t>(out.lines()[0].word);
+    CHECK((word & 0xFFF) == 0x6F);
+    const int64_t found = word >> 31 << 20 | (word >> 12 & 255) << 12 | (word >> 20 & 1) << 11 |
+                          (word >> 21 & 1023) << 1;
+    CHECK(found == distance);
+  }
+}
+
 TEST_CASE("nothing changes but rewritten words, descriptors and one program header") {
   const Bytes before = kernel_file("gemm");
   for (const Form form : {Form::slice, Form::preempt}) {
