@@ -97,8 +97,9 @@ def types_of(text):
         elif spaces and re.match(r"\}  // namespace", line):
             spaces.pop()
         elif "" not in spaces:
-            named = re.match(r"(?:template <.*>\s*)?(?:class|struct|enum class|union) (\w+)(?: final)?\s*(?::[^:].*)?\{", line)
-            if named:
+            named = re.match(r"(?:template <.*>\s*)?(?:class|struct|enum(?: class)?|union) (\w+)(?: final)?\s*(?:\{|:[^:]|$)",
+                             line)
+            if named and ("{" in line or not line.endswith(";")):  # A declaration defines nothing.
                 found.add("::".join([*spaces, named[1]]))
     return found
 

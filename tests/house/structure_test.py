@@ -59,8 +59,12 @@ class Structure(unittest.TestCase):
 
     def test_two_types_of_one_name(self):
         one = "namespace a {\nstruct B final : C {\n  int x;\n};\n}  // namespace a\n"
-        self.expect({"platform/base/a.h": one, "platform/cli/b.cpp": one.replace("struct B final : C", "class B")},
-                    "a::B is defined in platform/base/a.h and platform/cli/b.cpp")
+        for other in ("class B {", "class B final\n    : public C {", "class B final : public C,\n  public D {",
+                      "enum class B : int { c };", "template <class T>\nstruct B {"):
+            with self.subTest(other):
+                self.expect({"platform/base/a.h": one,
+                             "platform/cli/b.cpp": one.replace("struct B final : C {", other)},
+                            "a::B is defined in platform/base/a.h and platform/cli/b.cpp")
 
     def test_types_of_other_namespaces_and_declarations(self):
         one = "namespace a {\nstruct B {\n};\n}  // namespace a\n"
