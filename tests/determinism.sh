@@ -162,7 +162,7 @@ for folder in "$build" "${others[@]}"; do
   [ -x "$folder/stretto" ] || { echo "determinism.sh: nothing is built in $folder" >&2; exit 2; }
 done
 compare t3/small t3-mca
-compare graph/pipeline kitsune
+compare graph/pipeline kitsune --set gpus=2
 compare compnet/jacobi compnet  # GPUs that run ahead of switches and NICs.
 compare_depths
 # What else a machine has: copy kernels, a loop kernel with request ring, gates, a card, a switch.

@@ -2,6 +2,7 @@
 # stretto_firmware(name SOURCES file... [LINKER_SCRIPT file] [DEFINES NAME=VALUE...] [FLAGS flag...])
 #   build/sw/firmware/<name>.elf: RV64IMAC bare metal for the command processor. With LINKER_SCRIPT
 #   the program brings its own start code (-nostartfiles); picolibc's string functions are there.
+#
 # stretto_kernel(name SOURCES file... [ENTRY symbol] [DEFINES NAME=VALUE...] [FLAGS flag...])
 #   build/sw/kernels/<name>.elf: RV64IMA static PIE (ET_DYN) for wavefronts, freestanding, relocations
 #   kept and nothing relaxed, so that tools can transform it. Compiled by GCC, linked by LLVM's lld

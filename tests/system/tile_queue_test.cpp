@@ -99,8 +99,6 @@ TEST_CASE("one queue moves within 5 % of each of 54 where an L2 has one partitio
   CHECK(number(queues(payload(131072) + " --set l2.partitions=1"), "off_one") <= 0.05);
 }
 
-// KT-R14: beyond 256 KB entries exceed the L2 and go through the memory, 1555 GB/s of a product. What
-// is pinned stays: 7 of 10 ways for two thirds of 54 MiB.
 TEST_CASE("queues larger than the L2 go to memory", "[KT-Q-08]") {
   // 54 queues of two entries: 884,736 bytes.
   const auto beyond = queues(payload(8192) + " --set l2.bytes=655360"),
@@ -108,6 +106,9 @@ TEST_CASE("queues larger than the L2 go to memory", "[KT-Q-08]") {
   CHECK(number(beyond, "dram_bytes") > 10 * number(within, "dram_bytes"));
   CHECK(number(beyond, "all_gb_s") < number(within, "all_gb_s"));
 }
+
+// KT-R14: beyond 256 KB entries exceed the L2 and go through the memory, 1555 GB/s of a product. What
+// is pinned stays: 7 of 10 ways for two thirds of 54 MiB.
 TEST_CASE("queues larger than the L2 are as slow as the memory, but for what is pinned",
           "[.long][KT-Q-01][KT-Q-08]") {
   const std::string larger = payload(524288) + " --set tile_queue.payloads=12";

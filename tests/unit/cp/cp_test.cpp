@@ -66,6 +66,7 @@ TEST_CASE("a hart that is started later has been idle until then") {
   machine.expect_pass(100000);
   CHECK(machine.statistic("hart0.wfi_cycles") >= 10 * spec.mhz);
 }
+
 TEST_CASE("a guest that fails check 42 reports 85 and the machine halts") {
   CpMachine machine;
   machine.load(guest("fail"));
