@@ -56,6 +56,55 @@ struct Element {
   double value, error;
 };
 
+// Products
+
+constexpr uint64_t kAbreast =
+    8;  // Columns whose sums are worked out side by side, in vectors of the processor.
+
+// So many columns of the second operand, row by row; zeros beyond its last column.
+struct Panel {
+  std::vector<double> value, error;
+};
+
+Panel panel_of(const Numbers& b, uint64_t begin, uint64_t rows, uint64_t columns, uint64_t row_step,
+               uint64_t column_step) {
+  Panel panel;
+  panel.value.resize(rows * kAbreast);
+  panel.error.resize(rows * kAbreast);
+  for (uint64_t row = 0; row < rows; ++row) {
+    for (uint64_t column = 0; column < columns; ++column) {
+      const uint64_t at = begin + row * row_step + column * column_step;
+      panel.value[row * kAbreast + column] = b.value[at];
+      panel.error[row * kAbreast + column] = b.error_of(at);
+    }
+  }
+  return panel;
+}
+
+// Of each column of a panel: its sum, the largest sum of first terms, what the errors of operands come to.
+struct Sums {
+  double value[kAbreast]{}, most[kAbreast]{}, error[kAbreast]{};
+};
+
+// A row of the first operand, k elements `step` apart from `at` on, by a panel; terms are added in their order.
+template <bool is_exact, OperandErrors errors>
+Sums add_up(const Numbers& a, uint64_t at, uint64_t step, const Panel& b, uint64_t k) {
+  Sums sums;
+  for (uint64_t x = 0; x < k; ++x, at += step) {
+    const double value = a.value[at], off = is_exact ? 0 : a.error_of(at);
+    const double *const other = &b.value[x * kAbreast], *const other_off = &b.error[x * kAbreast];
+    for (uint64_t i = 0; i < kAbreast; ++i) {
+      sums.value[i] += value * other[i];
+      sums.most[i] = std::max(sums.most[i], std::abs(sums.value[i]));
+      if (is_exact) continue;
+      const double term =
+          std::abs(value) * other_off[i] + std::abs(other[i]) * off + off * other_off[i];
+      sums.error[i] += errors == OperandErrors::worst ? term : term * term;
+    }
+  }
+  return sums;
+}
+
 Numbers multiply(const json::object& op, const std::vector<const Numbers*>& inputs,
                  OperandErrors errors) {
   const json::object& shape = op.at("matmul").as_object();
@@ -68,38 +117,36 @@ Numbers multiply(const json::object& op, const std::vector<const Numbers*>& inpu
   };
   const Numbers &a = *inputs[0], &b = *inputs[1];
   const bool is_exact = a.error.empty() && b.error.empty();
+  const auto sums_of = is_exact                         ? add_up<true, OperandErrors::worst>
+                       : errors == OperandErrors::worst ? add_up<false, OperandErrors::worst>
+                                                        : add_up<false, OperandErrors::independent>;
   const uint64_t lda = pitch(0), ldb = pitch(1), ldc = pitch(2);
   Numbers out;
   out.value.resize((outer - 1) * stride(2, 0) + (inner - 1) * stride(2, 1) + (m - 1) * ldc + n);
   out.error.resize(out.value.size());
-  const auto element = [&](uint64_t at_a, uint64_t at_b, uint64_t step_a, uint64_t step_b) {
-    double sum = 0, most = 0, error = 0;
-    for (uint64_t x = 0; x < k; ++x, at_a += step_a, at_b += step_b) {
-      sum += a.value[at_a] * b.value[at_b];
-      most = std::max(most, std::abs(sum));
-      if (is_exact) continue;
-      const double ea = a.error_of(at_a), eb = b.error_of(at_b);
-      const double term = std::abs(a.value[at_a]) * eb + std::abs(b.value[at_b]) * ea + ea * eb;
-      error += errors == OperandErrors::worst ? term : term * term;
-    }
-    if (errors == OperandErrors::independent) error = std::sqrt(error);
-    return Element{sum, error + sum_error(static_cast<double>(k), most + error)};
-  };
   for (uint64_t matrix = 0; matrix < outer * inner; ++matrix) {
     const auto begin = [&](size_t which) {
       return matrix / inner * stride(which, 0) + matrix % inner * stride(which, 1);
     };
-    for (uint64_t row = 0; row < m; ++row) {
-      for (uint64_t column = 0; column < n; ++column) {
-        Element one = element(begin(0) + row * (ta ? 1 : lda), begin(1) + column * (tb ? ldb : 1),
-                              ta ? lda : 1, tb ? 1 : ldb);
-        if (inputs.size() == 3) {  // The sum is rounded before the row is added.
-          one.error += half_ulp(std::abs(one.value) + one.error) + inputs[2]->error_of(column);
-          one.value += inputs[2]->value[column];
+    const uint64_t of_a = begin(0), of_b = begin(1), of_c = begin(2);
+    for (uint64_t first = 0; first < n; first += kAbreast) {
+      const uint64_t columns = std::min(kAbreast, n - first);
+      const Panel panel =
+          panel_of(b, of_b + first * (tb ? ldb : 1), k, columns, tb ? 1 : ldb, tb ? ldb : 1);
+      for (uint64_t row = 0; row < m; ++row) {
+        const Sums sums = sums_of(a, of_a + row * (ta ? 1 : lda), ta ? lda : 1, panel, k);
+        for (uint64_t i = 0; i < columns; ++i) {
+          double value = sums.value[i], error = sums.error[i];
+          if (errors == OperandErrors::independent) error = std::sqrt(error);
+          error += sum_error(static_cast<double>(k), sums.most[i] + error);
+          if (inputs.size() == 3) {  // The sum is rounded before the row is added.
+            error += half_ulp(std::abs(value) + error) + inputs[2]->error_of(first + i);
+            value += inputs[2]->value[first + i];
+          }
+          const uint64_t at = of_c + row * ldc + first + i;
+          out.value[at] = value;
+          out.error[at] = error;
         }
-        const uint64_t at = begin(2) + row * ldc + column;
-        out.value[at] = one.value;
-        out.error[at] = one.error;
       }
     }
   }
@@ -214,15 +261,18 @@ Numbers each(const Function& function, const json::object& op,
              const std::vector<const Numbers*>& inputs, uint64_t columns) {
   const Numbers &x = *inputs[0], &y = *inputs[inputs.size() - 1];
   const json::value* second = op.if_contains("second");
-  const std::string repeated = second == nullptr ? "rows" : second->as_string().c_str();
+  const std::string_view repeated =
+      second == nullptr ? "rows" : std::string_view(second->as_string());
+  const bool is_one = repeated == "one", is_row = repeated == "row",
+             is_column = repeated == "column";
   Numbers out;
   out.value.resize(x.value.size());
   out.error.resize(x.value.size());
   for (uint64_t i = 0; i < x.value.size(); ++i) {
-    const uint64_t j = repeated == "one"      ? 0
-                       : repeated == "row"    ? i % columns
-                       : repeated == "column" ? i / columns
-                                              : i % y.value.size();
+    const uint64_t j = is_one      ? 0
+                       : is_row    ? i % columns
+                       : is_column ? i / columns
+                                   : i % y.value.size();
     const Element one = function({x.value[i], x.error_of(i)}, {y.value[j], y.error_of(j)});
     out.value[i] = one.value;
     out.error[i] = one.error;
@@ -475,10 +525,10 @@ Numbers gamma_grad(const json::object& op, const Numbers& x, const Numbers& dy, 
 
 Numbers expand(const json::object& op, const Numbers& x) {
   const double factor = static_cast<float>(attribute(op, "scale", 1));
+  const uint64_t before = axis_of(op, 0), extent = axis_of(op, 1), after = axis_of(op, 2);
   Numbers out;
-  for (uint64_t i = 0; i < axis_of(op, 0) * axis_of(op, 1) * axis_of(op, 2); ++i) {
-    const uint64_t from =
-        i / (axis_of(op, 1) * axis_of(op, 2)) * axis_of(op, 2) + i % axis_of(op, 2);
+  for (uint64_t i = 0; i < before * extent * after; ++i) {
+    const uint64_t from = i / (extent * after) * after + i % after;
     const Element one = times({factor, 0}, {x.value[from], x.error_of(from)});
     out.value.push_back(one.value);
     out.error.push_back(one.error + 2 * kF * std::abs(one.value));
@@ -566,12 +616,13 @@ Numbers copies(const json::object& op, const std::vector<const Numbers*>& inputs
     if (copy.at("from").as_string().empty()) continue;
     while (names[place] != copy.at("from")) place = (place + 1) % names.size();
     const Numbers& x = *inputs[place];
-    for (uint64_t row = 0; row < whole(copy.at("rows")); ++row) {
-      for (uint64_t i = 0; i < number(copy, "row_bytes"); ++i) {
-        const uint64_t from = number(copy, "from_offset") + row * number(copy, "in_pitch") + i;
-        const uint64_t to = number(copy, "to_offset") + row * number(copy, "out_pitch") + i;
-        out.value[to] = x.value[from];
-        out.error[to] = x.error_of(from);
+    const uint64_t rows = whole(copy.at("rows")), length = number(copy, "row_bytes");
+    const uint64_t in_pitch = number(copy, "in_pitch"), out_pitch = number(copy, "out_pitch");
+    uint64_t from = number(copy, "from_offset"), to = number(copy, "to_offset");
+    for (uint64_t row = 0; row < rows; ++row, from += in_pitch, to += out_pitch) {
+      for (uint64_t i = 0; i < length; ++i) {
+        out.value[to + i] = x.value[from + i];
+        out.error[to + i] = x.error_of(from + i);
       }
     }
   }

@@ -33,9 +33,9 @@ std::vector<double> contents(const GraphPlan& plan, size_t index, uint32_t rank,
   }
   if (plan.tensors[index].kind == "master")
     return contents(plan, plan.tensors[index].master_of, rank, seed);
+  const GraphContent content(seed, plan.tensors[index], index, rank);
   std::vector<double> values(plan.tensors[index].elements());
-  for (uint64_t e = 0; e < values.size(); ++e)
-    values[e] = number_from_fp16(graph_content(seed, plan.tensors[index], index, rank, e));
+  for (uint64_t e = 0; e < values.size(); ++e) values[e] = number_from_fp16(content(e));
   return values;
 }
 
@@ -112,15 +112,16 @@ class Checker {
         tensor.kind == "value" || tensor.kind == "gradient" || updates_.contains(tensor.name);
     if (!run_.is_left(index)) return;
     const std::vector<uint16_t> elements = run_.read(rank, index);
+    std::vector<double>& numbers = memory_[rank][tensor.name];
     for (uint64_t e = 0; tensor.kind == "master" && e < elements.size(); e += 2)
-      memory_[rank][tensor.name].push_back(
-          std::bit_cast<float>(elements[e] | uint32_t{elements[e + 1]} << 16));
+      numbers.push_back(std::bit_cast<float>(elements[e] | uint32_t{elements[e + 1]} << 16));
     if (tensor.kind == "master") return;
+    const GraphContent content(run_.seed, tensor, index, rank);
     for (uint64_t e = 0; e < elements.size(); ++e) {
-      memory_[rank][tensor.name].push_back(number_from_fp16(elements[e]));
+      numbers.push_back(number_from_fp16(elements[e]));
       if (is_written) continue;
       ++report_.elements;
-      const uint16_t expected = graph_content(run_.seed, tensor, index, rank, e);
+      const uint16_t expected = content(e);
       if (elements[e] != expected)
         mismatch(rank, tensor, e,
                  fmt::format("got {:#06x}, expected {:#06x}", elements[e], expected));

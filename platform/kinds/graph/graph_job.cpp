@@ -187,14 +187,14 @@ class GraphJob final : public Job, public QueueOwner {
             tensor.kind == "input" || tensor.kind == "weight" || tensor.kind == "master";
         if (!values && is_number) continue;  // Zeros cost nothing.
         const uint64_t base = base_of(tensor), bytes = 2 * tensor.elements();
-        memories_[rank]->add_generator(
-            base, bytes, [=, this](uint64_t address, uint8_t* out, uint64_t count) {
-              for (uint64_t at = 0; at + 2 <= count; at += 2) {
-                const uint16_t bits =
-                    graph_content(seed, plan_.tensors[i], i, rank, (address - base + at) / 2);
-                std::memcpy(out + at, &bits, 2);
-              }
-            });
+        const GraphContent content(seed, tensor, i, rank);
+        memories_[rank]->add_generator(base, bytes,
+                                       [=](uint64_t address, uint8_t* out, uint64_t count) {
+                                         for (uint64_t at = 0; at + 2 <= count; at += 2) {
+                                           const uint16_t bits = content((address - base + at) / 2);
+                                           std::memcpy(out + at, &bits, 2);
+                                         }
+                                       });
       }
     }
   }

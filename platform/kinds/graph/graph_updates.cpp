@@ -17,9 +17,8 @@ json::object graph_updates(const GraphPlan& plan, uint64_t seed, const GraphTens
   const auto moved = [&](size_t index, size_t halves) {
     uint64_t count = 0;
     const std::vector<uint16_t> now = read ? read(index) : std::vector<uint16_t>();
-    const auto differs = [&](uint64_t at) {
-      return now[at] != graph_content(seed, plan.tensors[index], index, 0, at);
-    };
+    const GraphContent before(seed, plan.tensors[index], index, 0);
+    const auto differs = [&](uint64_t at) { return now[at] != before(at); };
     for (uint64_t i = 0; i < now.size(); i += halves)
       count += differs(i) || differs(i + halves - 1) ? 1 : 0;
     return count;
