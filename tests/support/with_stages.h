@@ -16,13 +16,9 @@ inline Finished with_stages(const std::string& elf, const std::string& options =
                             const std::string& workload = "graph/pipeline",
                             const std::string& out = "") {
   const Scratch scratch;
-  const std::string sw = scratch.path + "/sw";
-  REQUIRE(run_command("cp -rL " STRETTO_BUILD_DIR "/sw " + sw + " && cd " + sw + "/kernels && cp " +
-                      elf + ".elf stages.elf")
-              .status == 0);
   return run_stretto("run " + workload + " --mode kitsune --impl all=model " + options + " --out " +
                          (out.empty() ? scratch.path + "/r" : out),
-                     "env STRETTO_SW=" + sw + " timeout 100");
+                     "env STRETTO_SW=" + software_with(scratch, elf, "stages") + " timeout 100");
 }
 
 }  // namespace stretto::test

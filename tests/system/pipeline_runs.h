@@ -24,7 +24,7 @@ inline std::string compiled(const Scratch& scratch, const std::string& graph) {
   return scratch.file("w.yaml",
                       "machine: a100-nvswitch\nset: {gpus: 1}\nmodes: [kitsune, launched]\n"
                       "graph: {plan: " +
-                          scratch.path + "/g, iterations: 2}\n");
+                          scratch.path + "/g, iterations: 1}\n");
 }
 
 // A graph whose pipelines the compiler plans for machine a100; all of them must be such that run. Python needs the ONNX
@@ -36,7 +36,7 @@ inline std::string planned(const Scratch& scratch, const std::string& graph) {
   REQUIRE(finished.status == 0);
   CHECK(finished.output.empty());
   return scratch.file("w.yaml", "machine: a100\nmodes: [kitsune, launched]\ngraph: {plan: " +
-                                    scratch.path + "/p.graph, iterations: 2}\n");
+                                    scratch.path + "/p.graph, iterations: 1}\n");
 }
 
 // Kernels of the stages of each pipeline.

@@ -45,6 +45,23 @@ Finished run_stretto(const std::string& arguments, const std::string& prefix) {
                      (sabotage == nullptr ? "" : sabotage));
 }
 
+std::string software_with(const Scratch& scratch, const std::string& elf,
+                          const std::string& shipped) {
+  namespace fs = std::filesystem;
+  const fs::path built = STRETTO_BUILD_DIR "/sw", sw = scratch.path + "/sw";
+  fs::create_directories(sw / "kernels");
+  for (const auto& entry : fs::directory_iterator(built))
+    if (entry.path().filename() != "kernels")
+      fs::create_symlink(entry.path(), sw / entry.path().filename());
+  for (const auto& entry : fs::directory_iterator(built / "kernels"))
+    if (entry.path().stem() != shipped)
+      fs::create_symlink(entry.path(), sw / "kernels" / entry.path().filename());
+  const fs::path other = built / "kernels" / (elf + ".elf");
+  if (!fs::exists(other)) throw std::runtime_error("no kernel " + other.string());
+  fs::create_symlink(other, sw / "kernels" / (shipped + ".elf"));
+  return sw.string();
+}
+
 boost::json::value stats(const std::string& folder) {
   std::ifstream stream(folder + "/stats.json");
   std::ostringstream text;

@@ -42,6 +42,9 @@ Finished run_command(const std::string& command);
 // `prefix` goes before the executable: "timeout -s INT 1".
 // STRETTO_SABOTAGE: arguments of every run, for tests/sabotage.sh.
 Finished run_stretto(const std::string& arguments, const std::string& prefix = "");
+// The software of the build with kernel `elf` in the place of `shipped`, in a folder of links: for STRETTO_SW.
+std::string software_with(const Scratch& scratch, const std::string& elf,
+                          const std::string& shipped);
 // stats.json of the folder.
 boost::json::value stats(const std::string& folder);
 

@@ -131,6 +131,7 @@ TEST_CASE("misuse of communicators is refused in words, and a run that it ends s
   };
   for (const auto& [what, status, says] : cases) {
     for (const std::string engine : {"mmio", "dma"}) {
+      if (engine == "dma" && says[0] == "failed: ") continue;  // It has no communicator.
       const Scratch scratch;
       const Finished finished =
           run(scratch, "misuse.c",

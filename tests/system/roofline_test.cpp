@@ -133,16 +133,12 @@ TEST_CASE("tiles that do not fill their last turn are shared, and done sooner th
 
 TEST_CASE("a work-group that does not wait for others' sums is found out") {
   const Scratch scratch;
-  const std::string sw = scratch.path + "/sw";
-  REQUIRE(run_command("cp -rL " STRETTO_BUILD_DIR "/sw " + sw + " && cd " + sw +
-                      "/kernels && cp ops_stream_no_wait.elf ops.elf")
-              .status == 0);
   const Finished finished = run_stretto(
       "run kernels/roofline --impl all=model --machine a100-nvswitch --set gpu.tile_values=true "
       "--set roofline.warm=0 --set "
       "roofline.operators=gemm:128x128x4099:streams=5:tile=128x128x64x4 --out " +
           scratch.path + "/r",
-      "env STRETTO_SW=" + sw + " timeout 100");
+      "env STRETTO_SW=" + software_with(scratch, "ops_stream_no_wait", "ops") + " timeout 100");
   INFO(finished.output);
   CHECK(finished.status == 1);
   CHECK(finished.says("should be"));

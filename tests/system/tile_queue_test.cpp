@@ -48,13 +48,10 @@ std::string payload(unsigned bytes) {
 
 Finished broken(const std::string& rule, const std::string& set) {
   const Scratch scratch;
-  const std::string sw = scratch.path + "/sw";
-  REQUIRE(run_command("cp -rL " STRETTO_BUILD_DIR "/sw " + sw + " && cd " + sw +
-                      "/kernels && cp tile_queue_breaks_" + rule + ".elf tile_queue.elf")
-              .status == 0);
   return run_stretto(
       "run machine/queue --impl all=model --set gpus=1" + set + " --out " + scratch.path + "/r",
-      "env STRETTO_SW=" + sw + " timeout 100");
+      "env STRETTO_SW=" + software_with(scratch, "tile_queue_breaks_" + rule, "tile_queue") +
+          " timeout 100");
 }
 
 // Whatever the bytes were.
