@@ -48,6 +48,17 @@ function(stretto_test path)
   set(headers stretto_test_headers)
   if(Boost::json IN_LIST arg_DEPS)
     set(headers stretto_test_runs)
+  elseif(stretto_platform IN_LIST arg_DEPS)
+    set(headers stretto_platform_test_headers)
+    if(NOT TARGET ${headers})
+      add_library(${headers} OBJECT ${PROJECT_SOURCE_DIR}/tests/support/test_headers.cpp)
+      target_link_libraries(${headers} PRIVATE stretto_options Catch2::Catch2 stretto_platform)
+      target_compile_options(${headers} PRIVATE ${optimisation})
+      stretto_parse_once(${headers} <catch2/catch.hpp> <systemc> <tlm> <boost/json.hpp> <boost/program_options.hpp>
+                         <fmt/format.h> ${PROJECT_SOURCE_DIR}/platform/jobs/run_request.h
+                         ${PROJECT_SOURCE_DIR}/platform/machine/system.h
+                         ${PROJECT_SOURCE_DIR}/platform/reproduce/reproduction.h)
+    endif()
   endif()
   if(arg_OBJECTS)
     list(TRANSFORM sources REPLACE "^.*/${name}.cpp$" "$<FILTER:$<TARGET_OBJECTS:${arg_OBJECTS}>,INCLUDE,/${name}[.]cpp>")
