@@ -35,10 +35,6 @@ std::string sha256_hex(const std::vector<char>& bytes) {
   return text;
 }
 
-struct ElfEnd {
-  void operator()(Elf* elf) const { elf_end(elf); }
-};
-
 bool is_useful_symbol(const std::string& name) {
   return !name.empty() && name[0] != '$' && name.rfind(".L", 0) != 0;
 }
@@ -66,6 +62,10 @@ class ElfImage::Reader {
   }
 
  private:
+  struct ElfEnd {
+    void operator()(Elf* elf) const { elf_end(elf); }
+  };
+
   [[noreturn]] void fail(const std::string& what) const { throw UserError(path_ + ": " + what); }
 
   void check_header() {
