@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 #include <boost/json.hpp>
+#include <boost/tokenizer.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -40,18 +41,21 @@ struct Varied {
   std::vector<std::string> values;
 };
 
+// A value that has commas stands in double quotes.
 Varied parse_varied(const std::string& text) {
   const size_t equals = text.find('=');
   if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }))
     throw UserError("--vary: must be KEY=VALUE,VALUE,... without control characters");
   Varied one{text.substr(0, equals), {}};
   if (equals != std::string::npos) {
-    std::istringstream list(text.substr(equals + 1));
-    for (std::string value; std::getline(list, value, ',');) one.values.push_back(value);
+    const std::string list = text.substr(equals + 1);
+    const boost::escaped_list_separator<char> commas("", ",", "\"");
+    for (const std::string& value : boost::tokenizer(list, commas)) one.values.push_back(value);
   }
-  if (one.key.empty() || one.values.empty() || text.back() == ',' ||
+  if (one.key.empty() || one.values.empty() || std::count(text.begin(), text.end(), '"') % 2 != 0 ||
       std::count(one.values.begin(), one.values.end(), "") != 0)
-    throw UserError(fmt::format("--vary {}: must be KEY=VALUE,VALUE,...", text));
+    throw UserError(fmt::format(
+        "--vary {}: must be KEY=VALUE,VALUE,..., a VALUE with commas in double quotes", text));
   for (const std::string& value : one.values) {
     if (std::count(one.values.begin(), one.values.end(), value) != 1)
       throw UserError(fmt::format("--vary {}: '{}' is there twice", text, value));

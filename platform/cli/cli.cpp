@@ -377,8 +377,8 @@ int command_sweep(const Arguments& arguments, const Arguments& command_line) {
   visible.add_options()
     ("help,h",     "this text")
     ("vary",       texts(options.vary, "KEY=V,V,.."),
-                   "values of a parameter ('stretto list parameters'), of mode or of machine; may be repeated: all "
-                   "combinations, the last varies fastest")
+                   "values of a parameter ('stretto list parameters'), of mode or of machine, one with commas in double "
+                   "quotes; may be repeated: all combinations, the last varies fastest")
     ("value",      texts(options.values, "PLACE"),
                    "a column of the table: a place in stats.json, as time_ns.compute, job.sizes.0.rate_gb_s or "
                    "statistics.*.l2.hits.* (sum of what matches); may be repeated")

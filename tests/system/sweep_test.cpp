@@ -209,6 +209,8 @@ TEST_CASE("what a sweep cannot vary is refused before anything runs") {
   refused("--vary gpus", {"--vary gpus: must be KEY=VALUE"});
   refused("--vary gpus=2,", {"must be KEY=VALUE"});
   refused("--vary gpus=2,,3", {"must be KEY=VALUE"});
+  refused("--vary 'gpus=\"2,3'", {"must be KEY=VALUE", "in double quotes"});
+  refused("--vary 'gpus=\"2,3\",4'", {"--vary gpus=2,3: gpus = '2,3'"});
   refused("--vary 'gpus=2\n,4'", {"control characters"});
   refused("--vary gpus=2 --value gpus --value gpus", {"--value gpus: is there twice"});
   refused("--vary gpus=2,2", {"'2' is there twice"});
@@ -219,6 +221,20 @@ TEST_CASE("what a sweep cannot vary is refused before anything runs") {
   refused("--vary gpu.cux=3", {"gpu.cux", "nearest: gpu.cus"});
   refused("--vary mode=t3,kitsune", {"--mode kitsune", "t3-mca"});
   refused("--vary machine=nowhere", {"unknown machine 'nowhere'"});
+}
+
+TEST_CASE("values with commas stand in double quotes, and are one cell of the table") {
+  const Scratch scratch;
+  const Finished finished = run_stretto(
+      "sweep kernels/roofline --impl all=model --set roofline.warm=0 --vary "
+      "'roofline.operators=gemm:64x64x64,\"copy:1000:fp16,relu:500:fp16\"' --out " +
+      scratch.path + "/s");
+  INFO(finished.output);
+  REQUIRE(finished.status == 0);
+  const std::vector<std::string> table = lines_of(scratch.path + "/s/sweep.csv");
+  REQUIRE(table.size() == 3);
+  CHECK(table[1].starts_with("gemm:64x64x64,"));
+  CHECK(table[2].starts_with("\"copy:1000:fp16,relu:500:fp16\","));
 }
 
 TEST_CASE("a place that no result has is named, with what is there") {
