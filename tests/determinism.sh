@@ -163,7 +163,9 @@ for folder in "$build" "${others[@]}"; do
 done
 compare t3/small t3-mca
 compare graph/pipeline kitsune --set gpus=2
-compare compnet/jacobi compnet  # GPUs that run ahead of switches and NICs.
+few=(--set jacobi.iterations=6)
+if [ "$depth" = full ]; then few=(); fi
+compare compnet/jacobi compnet ${few[@]+"${few[@]}"}  # GPUs that run ahead of switches and NICs.
 compare_depths
 # What else a machine has: copy kernels, a loop kernel with request ring, gates, a card, a switch.
 few=(--set gpus=3 --set gpu.cus=8 --set collective.counts=1,10007 --set collective.iterations=1)

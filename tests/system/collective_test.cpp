@@ -180,7 +180,7 @@ TEST_CASE("targets are written directly, and not where units do not fit") {
 // Ring, N ranks: each rank sends 2 (N - 1) / N of the buffer, and beside it at most one flag of 8 B
 // and one credit a slot.
 TEST_CASE("wire bytes are those of the ring") {
-  const uint64_t count = 1 << 16, bytes = 4 * count, slots = 4 * 6 * 8;
+  const uint64_t count = 1 << 18, bytes = 4 * count, slots = 4 * 6 * 8;
   for (const char* engine : {"mmio", "gdma", "dma", "t3"}) {
     const uint64_t wire = wire_bytes("all_reduce", engine, count);
     CHECK(wire >= 6 * bytes);
