@@ -102,10 +102,11 @@ TEST_CASE("both sides lose where both issue", "[GD-MMIO-03]") {
 }
 
 // One work-group a unit shares its ports with the copies. With every place for a wavefront taken the copies wait
-// until the kernel ends.
+// until the kernel ends. Of 16 units.
 TEST_CASE("where the kernel suffers less the all-gather suffers more", "[GD-MMIO-04]") {
-  const std::string run = "--mode issue-mmio --impl all=model --set interference.work_groups=";
-  const Line beside = run_lines(run + "80").at(0), full = run_lines(run + "640").at(0);
+  const std::string run =
+      "--mode issue-mmio --impl all=model --set gpu.cus=16 --set interference.work_groups=";
+  const Line beside = run_lines(run + "16").at(0), full = run_lines(run + "128").at(0);
   CHECK(beside("kernel_slowdown") > full("kernel_slowdown") + 0.03);
   CHECK(full("gather_slowdown") > beside("gather_slowdown") + 0.3);
   CHECK(beside("gather_slowdown") > 1.005);

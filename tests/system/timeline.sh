@@ -21,7 +21,7 @@ sound() {  # title, expected names (by commas), arguments of run
   echo "$title: $found"
 }
 sound fused gemm_128x128,kernels,triggers,communication,hart0,host,gemm,rs,ag t3/small --mode t3-mca
-sound collective collective,compute,host collectives/all_reduce --mode gdma --set collective.max_bytes=65536
+sound collective collective,compute,host collectives/all_reduce --mode gdma --set collective.counts=16384 --set collective.iterations=2
 sound graph host,kernels graph/mlp --mode launched
 sound machine-with-switch gemm_128x128 t3/small --mode sequential --machine a100-nvswitch
 
@@ -63,6 +63,7 @@ python3 "$check" window/timeline.json
 # What is not drawn is said.
 "$build/stretto" run t3/small --mode t3 --impl all=model --timeline-window 1000ms..2000ms --out beyond 2>&1 >/dev/null |
   grep -q "timeline.json is empty"
-"$build/stretto" run t3/overlap --mode t3-mca --impl all=model --timeline --set sim.timeline_mib=1 --out cut 2>&1 >/dev/null |
+"$build/stretto" run collectives/all_reduce --mode gdma --set collective.counts=16384 --set collective.iterations=2 \
+  --impl all=model --timeline --set sim.timeline_mib=1 --out cut 2>&1 >/dev/null |
   grep -q "has reached sim.timeline_mib"
 echo "all timelines are sound"
