@@ -269,13 +269,14 @@ class Checker {
       }
       const Matrix exact = a * b;
       const Matrix magnitude = a.cwiseAbs() * b.cwiseAbs();
+      const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> of_b =
+          b.cast<float>();
       std::vector<float> sum(task_.n);
       for (uint32_t row = 0; row < task_.m; ++row) {
         std::fill(sum.begin(), sum.end(), 0.0f);
         for (uint32_t k = 0; k < task_.k; ++k) {
-          const float left = static_cast<float>(a(row, k));
-          for (uint32_t column = 0; column < task_.n; ++column)
-            sum[column] += left * static_cast<float>(b(k, column));
+          const float left = static_cast<float>(a(row, k)), *const right = &of_b(k, 0);
+          for (uint32_t column = 0; column < task_.n; ++column) sum[column] += left * right[column];
         }
         for (uint32_t column = 0; column < task_.n; ++column) {
           const uint16_t bits = bits_of(sum[column]);
