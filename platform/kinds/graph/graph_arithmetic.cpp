@@ -58,8 +58,7 @@ struct Element {
 
 // Products
 
-constexpr uint64_t kAbreast =
-    8;  // Columns whose sums are worked out side by side, in vectors of the processor.
+constexpr uint64_t kAbreast = 8;  // Columns that are summed side by side, in vectors.
 
 // So many columns of the second operand, row by row; zeros beyond its last column.
 struct Panel {
