@@ -154,8 +154,10 @@ void EarlierFiles::discard() {
     remove(folder_ + "/" + *name + kPrevious);
 }
 
+std::string temporary_suffix() { return kTemporary + std::to_string(getpid()); }
+
 void write_atomically(const std::string& file, const std::string& contents) {
-  const std::string temporary = file + kTemporary + std::to_string(getpid());
+  const std::string temporary = file + temporary_suffix();
   const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor < 0) fail(file);
   bool done = write_all(descriptor, contents);

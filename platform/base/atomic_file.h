@@ -55,6 +55,10 @@ class EarlierFiles {
   bool discarded_ = false;
 };
 
+// What to append to the name of a file while this process writes it: prepare_folder() removes such
+// files of processes that are gone.
+std::string temporary_suffix();
+
 struct DiskFullError : UserError {
   using UserError::UserError;
 };

@@ -5,14 +5,21 @@
 
 #include <algorithm>
 #include <cctype>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "platform/base/atomic_file.h"
 
 namespace stretto {
 
+namespace fs = std::filesystem;
+
 namespace {
+
+constexpr const char* kKinds[] = {"svg", "png"};
 
 // One line: what is between lines or no character ends no comment, string or row of data.
 std::string plain_line(std::string text) {
@@ -82,22 +89,41 @@ std::string drawing(const Plot& plot) {
   return text + "\n";
 }
 
+// Gnuplot ends well also where its picture found no room: is the end of the file that of its kind?
+bool is_whole(const std::string& file, const std::string& kind) {
+  std::ifstream in(file, std::ios::binary | std::ios::ate);
+  const std::streamoff size = in.tellg();
+  std::string end(static_cast<size_t>(std::clamp<std::streamoff>(size, 0, 16)), '\0');
+  in.seekg(size - static_cast<std::streamoff>(end.size()));
+  in.read(end.data(), static_cast<std::streamsize>(end.size()));
+  return end.find(kind == "svg" ? "</svg>" : "IEND") != std::string::npos;
+}
+
+// Whether there is a gnuplot that took the script to its end.
+bool run_gnuplot(const std::string& script) {
+  const auto earlier = std::signal(SIGPIPE, SIG_IGN);  // Nobody reads if there is no gnuplot.
+  std::FILE* const gnuplot = popen("gnuplot >/dev/null 2>&1", "w");
+  if (gnuplot != nullptr) std::fwrite(script.data(), 1, script.size(), gnuplot);
+  const bool drawn = gnuplot != nullptr && pclose(gnuplot) == 0;
+  std::signal(SIGPIPE, earlier);
+  return drawn;
+}
+
 }  // namespace
 
 void write_plot(const std::string& stem, const Plot& plot) {
-  std::string script =
+  const std::string head =
       "# gnuplot " + plain_line(stem) + ".gp\nset datafile missing '?'\n" + body(plot);
-  for (const char* kind : {"svg", "png"}) {
-    script += "set terminal " + std::string(kind) + " size 900,540\nset output " +
-              gnuplot_text(stem + "." + kind) + "\n" + drawing(plot);
-  }
-  write_atomically(stem + ".gp", script);
-  std::FILE* const gnuplot = popen("gnuplot >/dev/null 2>&1", "w");
-  bool drawn = gnuplot != nullptr;
-  if (drawn) {
-    std::fwrite(script.data(), 1, script.size(), gnuplot);
-    drawn = pclose(gnuplot) == 0;
-  }
+  const auto script = [&](const std::string& output_suffix) {
+    std::string text = head;
+    for (const char* kind : kKinds)
+      text += std::string("set terminal ") + kind + " size 900,540\nset output " +
+              gnuplot_text(stem + "." + kind + output_suffix) + "\n" + drawing(plot);
+    return text;
+  };
+  write_atomically(stem + ".gp", script(""));
+  const std::string suffix = temporary_suffix();
+  const bool drawn = run_gnuplot(script(suffix));
   static bool said = false;
   if (!drawn && !said) {
     std::fprintf(
@@ -106,6 +132,21 @@ void write_plot(const std::string& stem, const Plot& plot) {
         stem.c_str());
     said = true;
   }
+  std::string cut;
+  for (const char* kind : kKinds) {
+    const std::string file = stem + "." + kind;
+    std::error_code error;
+    if (drawn && is_whole(file + suffix, kind)) {
+      fs::rename(file + suffix, file, error);
+      if (!error) continue;
+    } else if (drawn && cut.empty()) {
+      cut = file;
+    }
+    fs::remove(file + suffix, error);
+  }
+  if (!cut.empty())
+    throw UserError(cut + ": gnuplot could not write the whole picture (is the disk full?); " +
+                    stem + ".gp draws it");
 }
 
 }  // namespace stretto

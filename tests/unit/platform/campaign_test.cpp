@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which results a campaign takes from its folder, and what it says of the others. Nothing is
-// simulated: results are written as runs write them.
+// Which results a campaign takes from its folder, and what it says of the others; pictures. Nothing
+// is simulated: results are written as runs write them.
 #include <catch2/catch.hpp>
+
+#include <sys/resource.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -9,6 +11,7 @@
 #include "models/common/error.h"
 #include "platform/campaign/campaign.h"
 #include "platform/campaign/job_pool.h"
+#include "platform/campaign/plot.h"
 #include "tests/unit/platform/result_folder.h"
 
 namespace stretto {
@@ -132,6 +135,55 @@ TEST_CASE("the threads of a simulation are no part of its key") {
   CHECK(Campaign(other).add(Bench::run()) == bench.key);
   other.sets = {"hbm.dram_queue_atoms=32"};
   CHECK(Campaign(other).add(Bench::run()) != bench.key);
+}
+
+Plot line_of(int points) {
+  Plot plot{.title = "a line", .x = "x", .y = "y", .lines = {{"one", {}}}};
+  for (int x = 0; x < points; ++x) plot.lines[0].points.emplace_back(x, x % 17);
+  return plot;
+}
+
+// No file of this process, or of one that it starts, may grow beyond `bytes`.
+struct FileLimit {
+  explicit FileLimit(rlim_t bytes) : signal(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &earlier);
+    const rlimit limit{bytes, earlier.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileLimit() {
+    setrlimit(RLIMIT_FSIZE, &earlier);
+    std::signal(SIGXFSZ, signal);
+  }
+  rlimit earlier{};
+  void (*signal)(int);
+};
+
+TEST_CASE("a picture that finds no room is a user error, and no part of it stays") {
+  const ResultFolder scratch;
+  const std::string stem = scratch.path + "/a b'c";  // As gnuplot quotes it.
+  write_plot(stem, line_of(20));
+  CHECK(read_file(stem + ".svg").find("</svg>") != std::string::npos);
+  CHECK(read_file(stem + ".png").find("IEND") != std::string::npos);
+  const std::string earlier = read_file(stem + ".svg");
+  {
+    const FileLimit limit(8192);  // The script has less, the picture more.
+    CHECK_THROWS_AS(write_plot(stem, line_of(200)), UserError);
+  }
+  CHECK(read_file(stem + ".svg") == earlier);
+  size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(scratch.path))
+    ++files;
+  CHECK(files == 3);
+}
+
+TEST_CASE("without gnuplot there is the script, however long") {
+  const ResultFolder scratch;
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", "/nowhere", 1);
+  write_plot(scratch.path + "/long", line_of(100'000));
+  setenv("PATH", path.c_str(), 1);
+  CHECK(std::filesystem::file_size(scratch.path + "/long.gp") > 500'000);  // A pipe holds 64 KiB.
+  CHECK_FALSE(std::filesystem::exists(scratch.path + "/long.svg"));
 }
 
 }  // namespace
