@@ -36,6 +36,11 @@ bool is_file(const std::string& name) {
   return fs::is_regular_file(name, ignored);
 }
 
+// A workload's name; of a file without its folder, which may be moved with its results.
+std::string name_of(const std::string& workload) {
+  return is_file(workload) ? fs::path(workload).filename().string() : workload;
+}
+
 }  // namespace
 
 const std::string& Campaign::add(CampaignRun run) {
@@ -56,7 +61,8 @@ void Campaign::lock() {
 }
 
 // What must be equal for a result to be taken from a folder: the machine in all its parameters, the
-// workload, and the executable and programs that ran. How many threads do it changes no result.
+// workload as it was read, and the executable and programs that ran. How many threads do it changes
+// no result.
 std::string Campaign::checked_key(const CampaignRun& run) const {
   RunOptions options;
   options.workload = run.workload;
@@ -69,11 +75,12 @@ std::string Campaign::checked_key(const CampaignRun& run) const {
   std::string of_kind;
   for (const std::string& set : options.sets)
     if (request.workload.owns(set)) of_kind += set + "\n";
-  std::string text = "workload " + run.workload + "\nmode " + run.mode + "\n" + of_kind;
+  std::string text = "workload " + name_of(run.workload) + "\nmode " + run.mode + "\n" + of_kind;
   for (const JobRequest& job : request.jobs) {
-    text += fmt::format("job {} mode {} data {} seed {} on {} gpus {}\n", job.workload, job.mode,
-                        job.data == DataMode::real ? "real" : "stamp", job.seed, job.share.is_on,
-                        fmt::join(job.share.gpus, ","));
+    text +=
+        fmt::format("job {} {} mode {} data {} seed {} on {} gpus {}\n", job.kind->info().name,
+                    name_of(job.workload), job.mode, job.data == DataMode::real ? "real" : "stamp",
+                    job.seed, job.share.is_on, fmt::join(job.share.gpus, ","));
     for (const auto& [key, size] : job.kind->shape())
       text += key + " " + std::to_string(size) + "\n";
     // Where a file is does not matter, but what it holds.
@@ -138,8 +145,11 @@ void Campaign::inspect(Simulation& simulation) const {
   }
   const ResultFile& result = *simulation.result;
   simulation.why = result.why_unusable();
-  if (simulation.why.empty() &&
-      (result.workload != simulation.run.workload || result.mode != simulation.run.mode))
+  const std::string& workload = simulation.run.workload;
+  const bool is_of_it = is_file(workload)
+                            ? fs::path(result.workload).filename() == name_of(workload)
+                            : result.workload == workload;
+  if (simulation.why.empty() && (!is_of_it || result.mode != simulation.run.mode))
     simulation.why = fmt::format("it is of {}, mode {}", result.workload, result.mode);
   simulation.state = simulation.why.empty() ? State::usable : State::rejected;
 }

@@ -102,6 +102,39 @@ TEST_CASE("a result of another workload or mode is not taken, whatever its key s
   CHECK_FALSE(Bench([](Results& r) { r.workload = std::string("t3/other"); }).takes_it());
 }
 
+// A folder of results may be moved with the workloads that a campaign has written into it.
+TEST_CASE("a workload file counts by its name and what it says, wherever it is") {
+  setenv("STRETTO_SW", STRETTO_BUILD_DIR "/sw", 1);
+  const ResultFolder scratch;
+  ReproduceOptions options;
+  options.name = "test";
+  options.table_only = true;
+  const auto key_of = [&](const std::string& folder, const std::string& gpus) {
+    prepare_folder(scratch.path + "/" + folder);
+    const std::string file = scratch.path + "/" + folder + "/mine.yaml";
+    write_atomically(file, "machine: t3\nmodes: [t3]\nset: {gpus: " + gpus +
+                               "}\nsub_layer: {m: 330, n: 530, k: 100}\n");
+    return Campaign(options).add({"case", "case", file, "t3", "", {}});
+  };
+  const std::string key = key_of("one", "2");
+  CHECK(key_of("other", "2") == key);
+  CHECK(key_of("one", "4") != key);
+  const std::string before = scratch.path + "/one", after = scratch.path + "/moved";
+  key_of("one", "2");
+  const std::string result = scratch.result("one/case", [&](Results& results) {
+    results.workload = before + "/mine.yaml";
+    results.mode = std::string("t3");
+  });
+  write_atomically(result + "/key", key);
+  std::filesystem::rename(before, after);
+  options.out = after;
+  Campaign campaign(options);
+  campaign.add({"case", "case", after + "/mine.yaml", "t3", "", {}});
+  campaign.lock();
+  CHECK(campaign.simulate() == 0);
+  CHECK(campaign.result("case") != nullptr);
+}
+
 TEST_CASE("what is wrong with a simulation is said before the folder is made") {
   ReproduceOptions options;
   options.name = "test";
