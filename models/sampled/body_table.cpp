@@ -69,7 +69,7 @@ class Parser {
   }
   uint64_t number() {
     uint64_t value = 0;
-    if (!(words_ >> value)) fail("not a number");
+    if ((words_ >> std::ws).peek() == '-' || !(words_ >> value)) fail("not a number");
     return value;
   }
   uint64_t named(const char* name) {

@@ -30,6 +30,7 @@ class Characterisation {
       : options_(options), merged_(options.campaign.out + "/bodies.txt") {}
 
   int run() {
+    check_options();
     check_writable(options_.bodies);
     read_earlier();
     if (const int status = measure(); status != kExitSuccess) return status;
@@ -43,6 +44,22 @@ class Characterisation {
   }
 
  private:
+  void check_options() const {
+    for (const std::string& set : options_.campaign.sets) {
+      for (const char* own :
+           {"gpu.executor", "sampled.residency_percent", "sampled.groups", "sampled.bodies"})
+        if (set.starts_with(std::string(own) + "="))
+          throw UserError(fmt::format("--set {}: characterise chooses {} itself", set, own));
+    }
+    std::vector<std::string> all = options_.workloads;
+    all.insert(all.end(), options_.checks.begin(), options_.checks.end());
+    for (const std::string& workload : all)
+      if (std::count(all.begin(), all.end(), workload) != 1)
+        throw UserError(fmt::format("characterise: {} is there twice", workload));
+    if (options_.no_check && !options_.checks.empty())
+      throw UserError(fmt::format("--check {}: --no-check leaves checks out", options_.checks[0]));
+  }
+
   CampaignRun run_of(const std::string& workload, const std::string& folder,
                      std::vector<std::string> sets) const {
     const Resolved resolved = resolve(workload);
@@ -116,6 +133,10 @@ class Characterisation {
           {"sampled.residency_percent=0", fmt::format("sampled.groups={}", alone)});
     }
     campaign.lock();
+    for (const std::string& folder : folders) {
+      const std::string path = campaign_options.out + "/" + folder;
+      if (!fs::exists(path + "/bodies.txt")) fs::remove(path + "/key");  // Simulated again.
+    }
     if (const int status = campaign.simulate(); status != kExitSuccess) return status;
     if (const std::string missing = campaign.missing_results(); !missing.empty())
       throw CheckError("characterise: " + missing);

@@ -15,6 +15,7 @@
 #include <map>
 
 #include "models/common/error.h"
+#include "platform/base/exit_status.h"
 
 namespace stretto {
 
@@ -79,13 +80,21 @@ int run_jobs(std::vector<ChildProcess>& jobs, unsigned at_once, unsigned limit_s
   bool told = false;
   while (!running.empty() || (next < jobs.size() && interrupted == 0)) {
     while (running.size() < at_once && next < jobs.size() && interrupted == 0) {
-      running.emplace(start(jobs[next]), Running{next, Clock::now()});
+      ChildProcess& job = jobs[next];
+      try {
+        running.emplace(start(job), Running{next, Clock::now()});
+      } catch (const UserError& error) {  // Of this one; the others go on.
+        std::fprintf(stderr, "stretto: %s\n", error.what());
+        job.exit_code = kExitUsage;
+        finished(job);
+      }
       ++next;
     }
     if (interrupted != 0 && !told) {
       told = true;
       for (const auto& [child, job] : running) kill(child, SIGINT);
     }
+    if (running.empty()) continue;
     int status = 0;
     const pid_t child = waitpid(-1, &status, 0);
     if (child < 0) {

@@ -248,6 +248,7 @@ class Sweep {
   // Children get what is varied by --set; whoever reads a message has written --vary.
   void add_to_campaign(CampaignRun run) {
     const std::vector<std::string> sets = run.sets;
+    const std::string mode_of_run = run.mode;
     try {
       if (first_mode_.empty() && run.mode.empty()) first_mode_ = first_mode(run);
       if (run.mode.empty()) run.mode = first_mode_;
@@ -258,8 +259,15 @@ class Sweep {
         if (what.starts_with("--set " + set + ":"))
           throw UserError("--vary " + what.substr(std::strlen("--set ")));
       }
+      if (const std::string mode = "--mode " + mode_of_run;
+          is_mode_varied() && what.starts_with(mode))
+        throw UserError("--vary mode=" + what.substr(std::strlen("--mode ")));
       throw;
     }
+  }
+  bool is_mode_varied() const {
+    return std::any_of(varied_.begin(), varied_.end(),
+                       [](const Varied& one) { return one.key == "mode"; });
   }
 
   std::string first_mode(const CampaignRun& run) const {
@@ -342,6 +350,10 @@ class Sweep {
     }
     const std::string& out = options_.campaign.out;
     std::cout << table.text();
+    // What is there of earlier calls stays if this one has nothing.
+    if (!any || !wrong_value_.empty()) {
+      if (std::filesystem::exists(out + "/sweep.csv")) return;
+    }
     const json::object root{{"workload", options_.workload},
                             {"stretto", version_text()},
                             {"simulations", std::move(simulations)}};

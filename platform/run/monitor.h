@@ -51,6 +51,7 @@ class Monitor final : public sc_core::sc_module {
   const bool terminal_;
   double next_print_ = 0;
   bool printed_ = false;
+  unsigned looks_since_stop_ = 0;
 };
 
 }  // namespace stretto

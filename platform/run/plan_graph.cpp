@@ -122,6 +122,8 @@ PlannedGraph::PlannedGraph(RunOptions& options, const PlanOptions& how) {
     if (set.starts_with("graph.plan="))
       throw UserError("--set " + set + ": the plan of " + name + " is what the compiler makes");
   if (name.ends_with(".onnx") && !fs::exists(name)) throw UserError(name + ": no such file");
+  if (name.ends_with(".onnx") && !fs::is_regular_file(name))
+    throw UserError(name + ": cannot be read (is not a regular file)");
   held_ = std::make_unique<HeldSignals>();
   std::string folder;
   if (options.dry_run) {

@@ -32,6 +32,7 @@ struct Command {
 // Files that never end are read up to the limit.
 std::vector<uint8_t> read(const std::string& path) {
   if (std::filesystem::is_directory(path)) throw Refused("is a folder");
+  if (std::filesystem::is_fifo(path)) throw Refused("is no regular file");
   std::ifstream file(path, std::ios::binary);
   std::vector<uint8_t> bytes;
   while (file && bytes.size() <= kMaxFileBytes) {

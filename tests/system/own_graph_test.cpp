@@ -2,6 +2,8 @@
 // Question: does `stretto run` take a user's own graph, an ONNX file or an application by its name, plan it, run it as
 // kernels and as pipelines with results that double precision confirms, say what each operator and stage took, plan
 // better by that, and refuse with one line what cannot be? Through the executable.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -396,6 +398,8 @@ TEST_CASE("what cannot be planned or run is refused with one line") {
   const std::string graph = net(scratch);
   refused(graph + " --mode loop", "--mode loop: a graph has bsp, vertical, kitsune");
   refused(scratch.path + "/none.onnx", "none.onnx: no such file");
+  mkfifo((scratch.path + "/pipe.onnx").c_str(), 0600);
+  refused(scratch.path + "/pipe.onnx", "pipe.onnx: cannot be read (is not a regular file)");
   refused("nerf:row=3", "nearest: rows");
   refused(graph + " --set graph.plan=./x", "what the compiler makes");
   refused("graph/mlp --training", "are of graphs");

@@ -3,7 +3,9 @@
 // same, and is what it cannot sample refused in one line? Through the executable, as users do.
 #include <catch2/catch.hpp>
 
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "tests/system/process.h"
@@ -67,6 +69,41 @@ TEST_CASE("a workload without kernels has nothing to characterise") {
   INFO(finished.output);
   CHECK(finished.status == 2);
   CHECK(finished.says("these workloads launch no kernel"));
+}
+
+TEST_CASE("what characterise chooses itself, and work that is there twice, is refused") {
+  const std::string list = "tally/models/tiny-inference";
+  const std::map<std::string, std::string> cases{
+      {"--set sampled.residency_percent=20", "characterise chooses sampled.residency_percent"},
+      {"--set sampled.bodies=own.txt", "characterise chooses sampled.bodies itself"},
+      {"--set gpu.executor=iss", "characterise chooses gpu.executor itself"},
+      {list, list + " is there twice"},
+      {"--no-check --check t3/small", "--no-check leaves checks out"}};
+  for (const auto& [arguments, line] : cases) {
+    const Scratch scratch;
+    const Finished finished =
+        run_stretto("characterise " + list + " " + arguments + " --out " + scratch.path +
+                    "/r --bodies " + scratch.path + "/bodies.txt");
+    INFO(finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.lines() == 1);
+    CHECK(finished.says(line));
+    CHECK_FALSE(std::filesystem::exists(scratch.path + "/r"));
+  }
+}
+
+TEST_CASE("a measurement whose table is gone is made again", "[.long]") {
+  const Scratch scratch;
+  const std::string command =
+      "characterise tally/models/tiny-inference --no-check --impl all=model --set "
+      "tenants.requests=2 --out " +
+      scratch.path + "/r --bodies " + scratch.path + "/bodies.txt";
+  REQUIRE(run_stretto(command).status == 0);
+  std::filesystem::remove(scratch.path + "/r/measured/tally_models_tiny-inference/half/bodies.txt");
+  const Finished again = run_stretto(command);
+  INFO(again.output);
+  CHECK(again.status == 0);
+  CHECK(again.says("1 of 4 simulations to run"));
 }
 
 TEST_CASE("a measured run has the digest of a simulated one") {

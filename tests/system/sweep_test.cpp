@@ -237,6 +237,30 @@ TEST_CASE("values with commas stand in double quotes, and are one cell of the ta
   CHECK(table[2].starts_with("\"copy:1000:fp16,relu:500:fp16\","));
 }
 
+TEST_CASE("a call that has nothing leaves the table and the pictures of an earlier one") {
+  const Scratch scratch;
+  const std::string out = scratch.path + "/s", sweep = "sweep " + kSmall + " --out " + out;
+  REQUIRE(run_stretto(sweep + " --vary gpus=2").status == 0);
+  const std::vector<std::string> table = lines_of(out + "/sweep.csv");
+  CHECK(run_stretto(sweep + " --vary gpus=3 --table-only").status == 1);
+  CHECK(lines_of(out + "/sweep.csv") == table);
+  CHECK(run_stretto(sweep + " --vary gpus=2 --value nothing").status == 2);
+  CHECK(lines_of(out + "/sweep.csv") == table);
+  CHECK(std::filesystem::exists(out + "/sweep.gp"));
+}
+
+TEST_CASE("a simulation that cannot be started fails alone") {
+  const Scratch scratch;
+  const std::string out = scratch.path + "/s";
+  std::filesystem::create_directories(out + "/mode=gemm/key");  // In the way of a file.
+  const Finished run = run_stretto("sweep " + kSmall + " --vary mode=gemm,rs --out " + out);
+  INFO(run.output);
+  CHECK(run.status == 2);
+  CHECK(run.says("mode=gemm/key: cannot be written"));
+  CHECK(run.says("mode=rs: ok"));
+  CHECK(lines_of(out + "/sweep.csv").size() == 3);
+}
+
 TEST_CASE("a place that no result has is named, with what is there") {
   const Scratch scratch;
   const std::string sweep =

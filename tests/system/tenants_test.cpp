@@ -297,10 +297,14 @@ TEST_CASE("choices of the profiler are kept in a file, which is refused in a lin
   CHECK(second.at("job.server.chosen").as_array()[0].at("form").as_string() == "original");
   CHECK(second.number("job.server.originals") * 3 == second.number("job.server.launches"));
   CHECK(second.number("job.server.slices") == 0);
-  std::ofstream(file, std::ios::app) << "what\n";
-  const Finished bad = run_stretto("run tally/small --mode tally" + set);
-  CHECK(bad.status == 2);
-  CHECK(bad.output.find("profiles:6: 'what' is no line of tenants.profiles") != std::string::npos);
+  std::string whole;
+  std::getline(std::ifstream(file), whole, '\0');
+  for (const std::string line : {"what", "-1f 2 16 100 100", "1f 3 16 100 100"}) {
+    std::ofstream(file) << whole << line << "\n";
+    const Finished bad = run_stretto("run tally/small --mode tally" + set);
+    CHECK(bad.status == 2);
+    CHECK(bad.says("profiles:6: '" + line + "' is no line of tenants.profiles"));
+  }
 }
 
 TEST_CASE("figures are given beside those of the same clients alone, and of no others") {
@@ -354,12 +358,44 @@ TEST_CASE("arrivals of a trace are kept, and a trace that goes back is refused i
   CHECK(bad.output.find("trace.txt:3: 200 us is before the line above") != std::string::npos);
 }
 
+TEST_CASE("lines of kernels and arrivals have limits") {
+  const Scratch scratch;
+  std::ofstream(scratch.path + "/late.txt") << "0\n10000000001\n";
+  std::ofstream(scratch.path + "/odd.txt") << std::string("0\0\x1b\n", 4);
+  const std::string trace = "tenants.arrivals=trace --set tenants.trace=" + scratch.path;
+  const std::map<std::string, std::string> cases{
+      {"tenants.kernels='1000001 gelu:16'", "TIMES is 1 to 1000000"},
+      {"tenants.kernels='gelu:16 host_ns=4294967296'", "host_ns is 0 to 4294967295"},
+      {trace + "/late.txt", "late.txt:2: '10000000001' is no time in whole microseconds, 0 to"},
+      {trace + "/odd.txt", "odd.txt:1: '0??' is no time"}};
+  for (const auto& [set, line] : cases) {
+    const Finished bad = run_stretto("run tally/models/tiny-inference --set " + set);
+    INFO(bad.output);
+    CHECK(bad.status == 2);
+    CHECK(bad.says(line));
+  }
+}
+
+// Nothing happens in the machine then, and nobody looks at the request behind a window.
+TEST_CASE("a time limit ends a run whose clients sleep, and its results are kept") {
+  const Scratch scratch;
+  std::ofstream(scratch.path + "/trace.txt") << "0\n9000000000\n";
+  const Finished run = run_stretto(
+      "run tally/models/tiny-inference --impl all=model --set tenants.requests=2 --set "
+      "tenants.arrivals=trace --time-limit 1 --set tenants.trace=" +
+      scratch.path + "/trace.txt --out " + scratch.path + "/r");
+  INFO(run.output);
+  CHECK(run.status == 124);
+  CHECK(std::filesystem::exists(scratch.path + "/r/stats.json"));
+}
+
 TEST_CASE("what clients cannot be is said in a line") {
   const std::map<std::string, std::string> cases{
       {"tenants.high=t3/small", "t3/small is no workload of kind tenants with kernels"},
       {"tenants.turnaround_threshold_ns=0", "turnaround_threshold_ns"},
       {"tenants.arrivals=trace", "needs trace"},
-      {"tenants.kernels=gemm:12", "needs kernels, or high and best_effort"}};
+      {"tenants.kernels=gemm:12", "needs kernels, or high and best_effort"},
+      {"tenants.interval_ns=1000000000000 --set tenants.requests=1000", "allowed are 10000"}};
   for (const auto& [set, line] : cases) {
     const Finished bad = run_stretto("run tally/small --mode tally --set " + set);
     INFO(bad.output);

@@ -49,7 +49,8 @@ std::vector<tally_known_t> read_profiles(const std::string& file, const std::str
     std::string rest;
     words >> std::hex >> one.key >> std::dec >> one.configuration.form >>
         one.configuration.groups >> one.original_ns >> one.duration_ns;
-    if (words.fail() || words >> rest)
+    if (words.fail() || words >> rest || line.find('-') != std::string::npos ||
+        one.configuration.form > STRETTO_FORM_PREEMPT)
       throw UserError(fmt::format("{}:{}: '{}' is no line of tenants.profiles; remove the file",
                                   file, number, line));
     known.push_back(one);
@@ -63,8 +64,14 @@ void write_profiles(const std::string& file, const std::string& scope,
   for (const TenantRecord& one : log) {
     const tally_record_t& r = one.told;
     const auto has_key = [&](const tally_known_t& other) { return other.key == r.key; };
-    if (r.kind != TALLY_CHOSEN || std::any_of(known.begin(), known.end(), has_key)) continue;
-    known.push_back({r.key, {r.form, r.groups}, r.original_ns, r.duration_ns});
+    if (r.kind != TALLY_CHOSEN) continue;
+    // What the server did not take of the file was measured again.
+    const tally_known_t chosen{r.key, {r.form, r.groups}, r.original_ns, r.duration_ns};
+    const auto place = std::find_if(known.begin(), known.end(), has_key);
+    if (place == known.end())
+      known.push_back(chosen);
+    else
+      *place = chosen;
   }
   std::string text = kFirst + "\nscope " + scope + "\n";
   for (const tally_known_t& one : known)

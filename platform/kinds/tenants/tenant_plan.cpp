@@ -22,6 +22,7 @@ namespace {
 // Beyond them a reference in double precision takes longer than people wait.
 constexpr double kMaxReferenceGflop = 40;
 constexpr uint64_t kAlign = 4096;
+constexpr uint32_t kMostTimes = 1'000'000;  // Of a line, in a request.
 // A client loads few of them: smaller ones first.
 const std::vector<std::string> kFiles{
     "count",         "ops_gemm_fp16",   "ops_vector_fp16", "ops_elementwise_fp16",
@@ -65,10 +66,11 @@ void TenantPlan::parse(const std::string& kernels, const std::string& where) {
       const std::string host = "host_ns=";
       if (word.rfind(host, 0) == 0) {
         if (!parse_number(word.substr(host.size()), line.host_ns))
-          throw UserError(fmt::format("{}: '{}': host_ns is a number", where, word));
+          throw UserError(fmt::format("{}: '{}': host_ns is 0 to {}", where, word, UINT32_MAX));
       } else if (!has_times && line.op == nullptr && parse_number(word, line.times)) {
         has_times = true;
-        if (line.times == 0) throw UserError(fmt::format("{}: '{}': 0 times", where, text));
+        if (line.times == 0 || line.times > kMostTimes)
+          throw UserError(fmt::format("{}: '{}': TIMES is 1 to {}", where, text, kMostTimes));
       } else if (line.op == nullptr) {
         if (word.rfind("count:", 0) == 0) {
           std::vector<std::string> fields;

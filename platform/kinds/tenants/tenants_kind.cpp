@@ -27,6 +27,16 @@ double uniform(uint64_t seed, uint64_t index) {
   return (static_cast<double>(content_word(seed, 0x7E4A, index) >> 11) + 1) * 0x1p-53;
 }
 
+constexpr uint64_t kLongestSpanUs = 10'000'000'000;  // The machine's clock ends at 18,446 s.
+
+// A line of a file as one can read it.
+std::string shown(std::string line) {
+  constexpr size_t kMost = 40;
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < ' ' || static_cast<unsigned char>(c) > '~') c = '?';
+  return line.size() <= kMost ? line : line.substr(0, kMost) + "...";
+}
+
 std::vector<uint64_t> read_trace(const std::string& file) {
   std::istringstream lines(read_file(file));
   std::vector<uint64_t> times;
@@ -36,9 +46,9 @@ std::vector<uint64_t> read_trace(const std::string& file) {
     if (line.empty() || line[0] == '#') continue;
     uint64_t us = 0;
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), us);
-    if (error != std::errc() || end != line.data() + line.size() || us > UINT64_MAX / 2000)
-      throw UserError(
-          fmt::format("{}:{}: '{}' is no time in whole microseconds", file, number, line));
+    if (error != std::errc() || end != line.data() + line.size() || us > kLongestSpanUs)
+      throw UserError(fmt::format("{}:{}: '{}' is no time in whole microseconds, 0 to {}", file,
+                                  number, shown(line), kLongestSpanUs));
     if (!times.empty() && us * 1000 < times.back())
       throw UserError(
           fmt::format("{}:{}: {} us is before the line above: arrivals ascend", file, number, us));
@@ -57,10 +67,18 @@ std::vector<uint64_t> bursts(const TenantsKind& kind, uint64_t seed) {
       (static_cast<double>(kind.interval_ns) - inside) * kind.burst_requests + inside;
   double at = 0;
   for (uint64_t i = 0; times.size() < kind.requests; i += 2) {
-    times.push_back(static_cast<uint64_t>(at));
+    times.push_back(static_cast<uint64_t>(std::min(at, 1e19)));
     const bool ends = uniform(seed, i) * kind.burst_requests <= 1;
     at += ends ? -std::log(uniform(seed, i + 1)) * pause : inside;
   }
+  return times;
+}
+
+std::vector<uint64_t> within_span(const TenantsKind& kind, std::vector<uint64_t> times) {
+  if (!times.empty() && times.back() / 1000 > kLongestSpanUs)
+    throw UserError(fmt::format("tenants.interval_ns={}: {} arrivals take {:.0f} s; allowed are {}",
+                                kind.interval_ns, times.size(),
+                                static_cast<double>(times.back()) / 1e9, kLongestSpanUs / 1000000));
   return times;
 }
 
@@ -77,7 +95,7 @@ std::vector<std::string> names_of(const std::string& list) {
 std::vector<uint64_t> arrivals_of(const TenantsKind& kind, uint64_t seed) {
   switch (kind.arrivals) {
     case Arrivals::back_to_back: return {};
-    case Arrivals::bursts: return bursts(kind, seed);
+    case Arrivals::bursts: return within_span(kind, bursts(kind, seed));
     case Arrivals::trace: {
       std::vector<uint64_t> times = read_trace(kind.trace);
       if (times.size() < kind.requests)
@@ -92,9 +110,9 @@ std::vector<uint64_t> arrivals_of(const TenantsKind& kind, uint64_t seed) {
   double at = 0;
   for (uint64_t i = 0; i < kind.requests; ++i) {
     at -= std::log(uniform(seed, i)) * static_cast<double>(kind.interval_ns);
-    times.push_back(static_cast<uint64_t>(at));
+    times.push_back(static_cast<uint64_t>(std::min(at, 1e19)));
   }
-  return times;
+  return within_span(kind, std::move(times));
 }
 
 TenantsKind::TenantsKind() : policy(tally_policy_defaults()), rate(rate_policy_defaults()) {
