@@ -219,7 +219,7 @@ TEST_CASE("what a sweep cannot vary is refused before anything runs") {
   refused("--vary mode=t3 --mode t3", {"--mode gives it a value, too"});
   refused("--vary gpus=2,x", {"--vary gpus=x: gpus = 'x'", "1..32"});
   refused("--vary gpu.cux=3", {"gpu.cux", "nearest: gpu.cus"});
-  refused("--vary mode=t3,kitsune", {"--mode kitsune", "t3-mca"});
+  refused("--vary mode=t3,kitsune", {"--vary mode=kitsune", "t3-mca"});
   refused("--vary machine=nowhere", {"unknown machine 'nowhere'"});
 }
 
