@@ -135,7 +135,8 @@ class Characterisation {
     campaign.lock();
     for (const std::string& folder : folders) {
       const std::string path = campaign_options.out + "/" + folder;
-      if (!fs::exists(path + "/bodies.txt")) fs::remove(path + "/key");  // Simulated again.
+      std::error_code ignored;
+      if (!fs::exists(path + "/bodies.txt")) fs::remove(path + "/key", ignored);  // Again, then.
     }
     if (const int status = campaign.simulate(); status != kExitSuccess) return status;
     if (const std::string missing = campaign.missing_results(); !missing.empty())

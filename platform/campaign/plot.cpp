@@ -136,12 +136,10 @@ void write_plot(const std::string& stem, const Plot& plot) {
   for (const char* kind : kKinds) {
     const std::string file = stem + "." + kind;
     std::error_code error;
-    if (drawn && is_whole(file + suffix, kind)) {
-      fs::rename(file + suffix, file, error);
-      if (!error) continue;
-    } else if (drawn && cut.empty()) {
-      cut = file;
-    }
+    const bool whole = drawn && is_whole(file + suffix, kind);
+    if (whole) fs::rename(file + suffix, file, error);
+    if (whole && !error) continue;
+    if (drawn && cut.empty()) cut = file;
     fs::remove(file + suffix, error);
   }
   if (!cut.empty())

@@ -27,7 +27,7 @@ struct Plot {
 
 // Writes STEM.svg and STEM.png, and STEM.gp from which gnuplot makes them. Says on standard error,
 // once, if gnuplot is not installed; then there is only STEM.gp. UserError if a picture finds no
-// room: it is whole or not there.
+// room: an earlier one stays then.
 void write_plot(const std::string& stem, const Plot& plot);
 
 }  // namespace stretto

@@ -351,9 +351,8 @@ class Sweep {
     const std::string& out = options_.campaign.out;
     std::cout << table.text();
     // What is there of earlier calls stays if this one has nothing.
-    if (!any || !wrong_value_.empty()) {
-      if (std::filesystem::exists(out + "/sweep.csv")) return;
-    }
+    const bool has_nothing = !any || !wrong_value_.empty();
+    if (has_nothing && std::filesystem::exists(out + "/sweep.csv")) return;
     const json::object root{{"workload", options_.workload},
                             {"stretto", version_text()},
                             {"simulations", std::move(simulations)}};

@@ -116,9 +116,10 @@ void Monitor::look() {
     print_progress(elapsed);
     next_print_ = elapsed + (terminal_ ? 0.25 : 5);
   }
-  // The conductor sees the request behind a window, of which there is none while host programs sleep
-  // and nothing is under way.
-  if (stop_request.requested.load(std::memory_order_relaxed) && ++looks_since_stop_ > 2)
+  // The conductor sees the request behind a window, at most a millisecond long. There is none while
+  // host programs sleep and nothing is under way.
+  constexpr unsigned kLooks = 1001;
+  if (stop_request.requested.load(std::memory_order_relaxed) && ++looks_since_stop_ > kLooks)
     sc_core::sc_pause();
   if (also_) also_(sc_core::sc_time_stamp().value());
   // Looking on must not keep a machine alive that has nothing left to do: the conductor finds

@@ -305,6 +305,16 @@ TEST_CASE("choices of the profiler are kept in a file, which is refused in a lin
     CHECK(bad.status == 2);
     CHECK(bad.says("profiles:6: '" + line + "' is no line of tenants.profiles"));
   }
+  // A choice that nobody can launch is measured again, and replaced.
+  const size_t line = whole.find('\n', whole.find("scope ")) + 1, form = whole.find(' ', line);
+  std::string damaged = whole;
+  damaged.replace(form, whole.find(' ', whole.find(' ', form + 1) + 1) - form, " 2 4294967295");
+  std::ofstream(file) << damaged;
+  run("tally", set + " --set tenants.lead=4");
+  std::string mended;
+  std::getline(std::ifstream(file), mended, '\0');
+  CHECK(mended.find("4294967295") == std::string::npos);
+  CHECK(mended.substr(0, form) == whole.substr(0, form));
 }
 
 TEST_CASE("figures are given beside those of the same clients alone, and of no others") {

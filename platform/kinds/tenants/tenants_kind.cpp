@@ -27,6 +27,7 @@ double uniform(uint64_t seed, uint64_t index) {
   return (static_cast<double>(content_word(seed, 0x7E4A, index) >> 11) + 1) * 0x1p-53;
 }
 
+constexpr double kBeyond = 1e19;                     // ns; what does not fit 64 bits.
 constexpr uint64_t kLongestSpanUs = 10'000'000'000;  // The machine's clock ends at 18,446 s.
 
 // A line of a file as one can read it.
@@ -67,7 +68,7 @@ std::vector<uint64_t> bursts(const TenantsKind& kind, uint64_t seed) {
       (static_cast<double>(kind.interval_ns) - inside) * kind.burst_requests + inside;
   double at = 0;
   for (uint64_t i = 0; times.size() < kind.requests; i += 2) {
-    times.push_back(static_cast<uint64_t>(std::min(at, 1e19)));
+    times.push_back(static_cast<uint64_t>(std::min(at, kBeyond)));
     const bool ends = uniform(seed, i) * kind.burst_requests <= 1;
     at += ends ? -std::log(uniform(seed, i + 1)) * pause : inside;
   }
@@ -110,7 +111,7 @@ std::vector<uint64_t> arrivals_of(const TenantsKind& kind, uint64_t seed) {
   double at = 0;
   for (uint64_t i = 0; i < kind.requests; ++i) {
     at -= std::log(uniform(seed, i)) * static_cast<double>(kind.interval_ns);
-    times.push_back(static_cast<uint64_t>(std::min(at, 1e19)));
+    times.push_back(static_cast<uint64_t>(std::min(at, kBeyond)));
   }
   return within_span(kind, std::move(times));
 }

@@ -68,6 +68,8 @@ TEST_CASE("a table that was changed, cut or has lines of another kind is refused
           std::string::npos);
   REQUIRE(error_of(with_sum(text, "first 96", "first x")).find("not a number") !=
           std::string::npos);
+  REQUIRE(error_of(with_sum(text, "time 20000000000", "time -1")).find("not a number") !=
+          std::string::npos);
   REQUIRE(error_of(with_sum(text, "time 20000000000", "time 0")).find("a point of nothing") !=
           std::string::npos);
   for (const std::string& one : {changed, std::string()})

@@ -370,6 +370,7 @@ TEST_CASE("the tool says in one line which file is unfit and why, with exit stat
       {"/dev/zero", "not an ELF file"},
       {"/dev/null", "not an ELF file"},
       {scratch.path, "is a folder"},
+      {made("pipe", "mkfifo "), "is no regular file"},
   };
   for (const auto& [file, reason] : reasons) {
     for (const char* form : {"slice", "preempt"}) {
