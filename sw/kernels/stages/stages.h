@@ -132,6 +132,8 @@ typedef struct stage_arguments {
 // stage_fan_in_sum: in[0]; a part is STAGE_SUM_COLUMNS columns; each wavefront leaves a row of them.
 #define STAGE_TREE 4u
 #define STAGE_MOST_SUMS 1024u  // That stage_final adds.
+// Up to so many elements of a result a tile of it has STAGE_TREE sums.
+#define STAGE_FINAL_FOLDS 16384u
 #define STAGE_SUM_COLUMNS 512u
 #define STAGE_FAN_IN_WAVEFRONTS 4u
 #define STAGE_FAN_IN_LDS (2u * 3u * STAGE_B_BYTES)

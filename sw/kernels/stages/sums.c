@@ -244,9 +244,11 @@ void stage_fan_in_sum(void) {
 }
 
 // The tree. A wavefront takes pieces of the result in turn. Tiles 0 to 3 hold sums of four that follow each other, 4 to 7
-// those of the levels above, each of which has `count` of them so far.
+// those of the levels above, each of which has `count` of them so far. A piece of a small result takes a quarter of a
+// tile, and a tile `rows` sums, so that the loads of 16 are under way; the rows of the top are a level of their own.
 
 #define LEVELS 4
+_Static_assert(STAGE_MAP_WAVEFRONTS == STAGE_TREE, "sections of an entry are the rows of a tile");
 
 KERNEL_INLINE void climb(const int level, uint32_t* count) {
   const int from = level == 0 ? 0 : 3 + level;
@@ -261,6 +263,7 @@ typedef struct tree {
   uint64_t from;
   uint32_t sums, sections, entry_bytes, section_bytes;
   uint32_t bytes;  // Of the piece.
+  uint32_t rows;   // Of a tile, sums: 1, or as many as sections, if there are several.
 } tree_t;
 
 KERNEL_INLINE void tree_load(const tree_t* tree, const int t, uint32_t sum) {
@@ -268,20 +271,23 @@ KERNEL_INLINE void tree_load(const tree_t* tree, const int t, uint32_t sum) {
   tile_load(R(t),
             tree->from + (uint64_t)(sum / tree->sections) * tree->entry_bytes +
                 sum % tree->sections * tree->section_bytes,
-            tile_shape(1, tree->bytes, 0), STRETTO_FP32, 0);
+            tile_shape(min_u32(tree->rows, tree->sums - sum), tree->bytes,
+                       tree->sections == 1 ? tree->entry_bytes : tree->section_bytes),
+            STRETTO_FP32, 0);
 }
 
-// 7 <- the sum of all.
+// 7 <- the sum of all tiles that are full.
 KERNEL_INLINE void tree_sum(const tree_t* tree) {
+  const uint32_t step = tree->rows, end = tree->sums - tree->sums % step;
   uint32_t count[LEVELS] = {0};
-  for (uint32_t sum = 0; sum < tree->sums; sum += STAGE_TREE) {
+  for (uint32_t sum = 0; sum < end; sum += STAGE_TREE * step) {
     tree_load(tree, 0, sum);
-    tree_load(tree, 1, sum + 1);
-    tree_load(tree, 2, sum + 2);
-    tree_load(tree, 3, sum + 3);
-    if (sum + 1 < tree->sums) tile_simt(TILE_SIMT_ADD, R(0), R(0), R(1));
-    if (sum + 2 < tree->sums) tile_simt(TILE_SIMT_ADD, R(0), R(0), R(2));
-    if (sum + 3 < tree->sums) tile_simt(TILE_SIMT_ADD, R(0), R(0), R(3));
+    if (sum + step < end) tree_load(tree, 1, sum + step);
+    if (sum + 2 * step < end) tree_load(tree, 2, sum + 2 * step);
+    if (sum + 3 * step < end) tree_load(tree, 3, sum + 3 * step);
+    if (sum + step < end) tile_simt(TILE_SIMT_ADD, R(0), R(0), R(1));
+    if (sum + 2 * step < end) tile_simt(TILE_SIMT_ADD, R(0), R(0), R(2));
+    if (sum + 3 * step < end) tile_simt(TILE_SIMT_ADD, R(0), R(0), R(3));
     climb(0, &count[0]);
     if (count[0] < STAGE_TREE) continue;
     count[0] = 0;
@@ -299,12 +305,26 @@ KERNEL_INLINE void tree_sum(const tree_t* tree) {
   if (count[2] != 0) climb(3, &count[3]);
 }
 
+// 7 <- the sum of its rows, and of those that fill no tile.
+KERNEL_INLINE void tree_fold(const tree_t* tree, const int accumulator) {
+  const uint32_t left = tree->sums % tree->rows;
+  const uint64_t columns = tree->bytes / 4;
+  if (left != 0) tree_load(tree, 0, tree->sums - left);
+  put_ones(1, accumulator, tree->rows);
+  if (left != 0) put_ones(2, accumulator, left);
+  tile_zero(TILE_A(accumulator), 1 | columns << 16);
+  if (tree->sums > left) tile_mma(TILE_A(accumulator), R(1), R(7), 0, 0, STRETTO_FP32);
+  if (left != 0) tile_mma(TILE_A(accumulator), R(2), R(0), 0, 0, STRETTO_FP32);
+  tile_epilogue(R(7), TILE_A(accumulator), (uint64_t)1 << 16 | columns << 48, STRETTO_FP32);
+}
+
 void stage_final(void) {
   const stage_arguments_t* const g = arguments();
-  const stage_edge_t* const in = &g->in[0];
   const uint64_t begin = tile_csr(TILE_CSR_CYCLE);
-  const uint32_t piece = STAGE_PIECE / 4;  // Elements.
   const uint32_t me = (uint32_t)tile_csr(TILE_CSR_WF_ID);
+  const uint32_t rows = g->elements <= STAGE_FINAL_FOLDS ? STAGE_TREE : 1;
+  const uint32_t piece = STAGE_PIECE / 4 / rows;  // Elements.
+  const stage_edge_t* const in = &g->in[0];
   const tile_queue_t queue = queue_of(in);
   for (uint32_t i = me; i < in->entries; i += STAGE_MAP_WAVEFRONTS)
     tile_queue_wait_full(&queue, sums_payload(g, in, i));
@@ -322,8 +342,15 @@ void stage_final(void) {
                          .sections = g->sections,
                          .entry_bytes = in->entry_bytes,
                          .section_bytes = g->elements * 4,
-                         .bytes = count * 4};
+                         .bytes = count * 4,
+                         .rows = rows};
     tree_sum(&tree);
+    if (rows != 1) {
+      if (me == 0) tree_fold(&tree, 0);
+      if (me == 1) tree_fold(&tree, 1);
+      if (me == 2) tree_fold(&tree, 2);
+      if (me == 3) tree_fold(&tree, 3);
+    }
     narrow(0, 7, STRETTO_FP16);
     tile_store(R(0), g->out.base + (uint64_t)at * 2, tile_shape(1, count * 2, 0), STRETTO_FP16);
   }
