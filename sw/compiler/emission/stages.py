@@ -13,13 +13,11 @@ import dataclasses
 
 from front import flow, graph as graphs
 from planning.stage_kinds import ACTIVATIONS, BLOCK, MAPS, NORM_COLUMNS, NORM_SUMS, ROPE_COLUMNS, ROWS, Stage, \
-    is_sum, repeated
+    is_sum, most_finals, repeated
 
 SUM_COLUMNS = 512   # STAGE_SUM_COLUMNS.
 SUM_ROWS = 4        # STAGE_MAP_WAVEFRONTS: a row of sums of each.
 MOST_SUMS = 1024    # STAGE_MOST_SUMS.
-FINAL_ELEMENTS = 2048  # That a work-group of a final stage has at least; its wavefronts take a quarter at a time.
-MOST_FINAL = 32
 TENSOR_KERNELS = ("linear", "fan_in_product")
 MOST_STAGES = 32    # STRETTO_PIPELINE_MEMBERS.
 SMALL_QUEUE = 1 << 20
@@ -33,6 +31,7 @@ class Group:
     tile_rows: int = ROWS
     depth: int = 2  # Entries of a queue for each work-group that writes it.
     entries: dict = dataclasses.field(default_factory=dict)  # Or so many, by tensor.
+    finals: dict = dataclasses.field(default_factory=dict)   # Work-groups of final stages, by result.
     units: int = 0  # Each has a SIMT work-group at most; 0 says nothing.
 
 
@@ -94,7 +93,9 @@ def _planned(step, order, machine, has_room=True):
     under_way = 2 * sum(work_groups // parts for _, (_, work_groups, parts) in stages)
     return Group(at[0], [one for _, one in sorted(stages)], step["tile_rows"],
                  entries={queue["tensor"]: _entries(queue, under_way if has_room else 0) for queue in step["queues"]
-                          if not queue["partial_sums"]}, units=machine.units if machine else 0)
+                          if not queue["partial_sums"]},
+                 finals={stage["operators"][0]: stage["ctas"] for stage in step["stages"] if stage["role"] == "final"},
+                 units=machine.units if machine else 0)
 
 
 def _queue_bytes(about):
@@ -281,7 +282,8 @@ class _Pipeline:
     def _final(self, op, rows, columns, replicas):
         """The edge that takes sums of replicas, and the stage behind it. Its work-groups have different elements, so their
         number changes no sum."""
-        finals = max(1, min(MOST_FINAL, -(-self.graph.tensors[op.output].elements // FINAL_ELEMENTS)))
+        most = most_finals(self.graph.tensors[op.output].elements)
+        finals = min(most, self.group.finals.get(op.output, most))
         edge = {"queue": len(self.queues)}
         self.queues.append({"tensor": f"{op.output}.partial", "columns": columns, "sums": rows, "readers": finals,
                             "entries": replicas})

@@ -23,10 +23,11 @@ import subprocess
 import tempfile
 
 from front import graph as graphs
-from planning import lp, timing
+from planning import lp, stage_kinds, timing
 
 PER_MS = 1000.0
 TOLERANCE = 1e-6
+TIMES = (2, 1.5, 1)  # The fewest work-groups, that a stage gets at most.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Load:
     lowest: int     # Work-groups,
     highest: int
     step: int = 1   # in multiples of column parts.
+    is_final: bool = False
+    is_measured: bool = False  # In a pipeline.
 
     def rate(self, a, units):
         return a / units / self.u * self.t
@@ -59,12 +62,16 @@ def of(pipeline, machine, profile=None):
     """The program of a pipeline."""
     loads = []
     for stage in pipeline.stages:
-        ran = timing.ran(pipeline, stage, profile)
+        ran = timing.ran(pipeline, stage, profile, machine)
         t, u = (not ran and timing.measured(pipeline, stage, profile)) or \
             on_units(pipeline, stage, ran or timing.estimated(pipeline, stage, machine), machine)
         step = stage.parts  # Each is of a work-group of its own.
         highest = max(step, min(machine.units // step, pipeline.tiles) * step)
-        loads.append(Load(stage.name, stage.kind, t * PER_MS, u, step, highest, step))
+        if stage.role == "final":
+            result = pipeline.flow.tensor(pipeline.flow.ops[stage.operators[0]].output)
+            highest = stage_kinds.most_finals(result.elements)
+        loads.append(Load(stage.name, stage.kind, t * PER_MS, u, step, highest, step, stage.role == "final", bool(ran)))
+    loads = with_finals(loads, machine.units)
     for kind in ("SIMT", "TENSOR"):
         least = sum(load.lowest for load in loads if load.kind == kind)
         if least > machine.units:
@@ -72,6 +79,23 @@ def of(pipeline, machine, profile=None):
                                     f"least, {machine.units} can be there at once")
     return Program(pipeline.name, tuple(loads), machine.units, pipeline.dram_bytes / pipeline.tiles,
                    pipeline.l2_bytes / pipeline.tiles, machine.dram_rate * PER_MS, machine.l2_rate * PER_MS)
+
+
+def with_finals(loads, units):
+    """Final stages work behind all tiles: what they take comes on top. W / a + F / f, with work W of all other SIMT stages
+    and F of a final one, is least where a and f are as the roots of W and F. No final stage gets fewer, as far as there
+    are units."""
+    simt = [load for load in loads if load.kind == "SIMT"]
+    work = sum(1 / load.rate(1, units) for load in simt if not load.is_final)
+    left, found = units - sum(load.lowest for load in simt), []
+    for load in loads:
+        if load.is_final:
+            root = math.sqrt(1 / load.rate(1, units))
+            more = max(0, min(load.highest, left, int(units * root / (root + math.sqrt(work)))) - load.lowest)
+            left -= more
+            load = dataclasses.replace(load, lowest=load.lowest + more)
+        found.append(load)
+    return found
 
 
 def operator_times(flow, number, machine):
@@ -157,12 +181,21 @@ def answer(program, path, solver=glpsol):
     broken = violations(program, thr, a)
     if broken:
         raise graphs.CheckError(f"{path}: the solver's answer breaks Algorithm 2: {', '.join(broken)}")
-    return thr, spread(program, a)
+    return thr, a
 
 
-def spread(program, a):
-    """From the fewest work-groups that give the throughput of `a`: those left over, one by one, to the slowest stage
-    of their class. None gets more than twice the fewest: it would only hold more entries of its queues."""
+def times(program, a):
+    """How many times the fewest work-groups stages may have, in the order in which to try: the first whose queues can be
+    pinned. An estimate leaves out instructions, so a stage gets up to twice as many. What was measured in a pipeline has
+    all; where memory bounds that, more would only wait for it, and open rows of DRAM more often."""
+    is_measured = all(load.is_measured for load in program.loads if not load.is_final)
+    return TIMES[-1:] if is_measured and bound(program, a)[1] == "DRAM" else TIMES
+
+
+def spread(program, a, most=TIMES[0]):
+    """From the fewest work-groups that give the throughput of `a`: those left over, one by one, to the slowest stage of
+    their class, final ones first, for nothing hides what they take. Others get `most` times the fewest at most: more would
+    only hold entries of their queues."""
     thr = bound(program, a)[0] * (1 - TOLERANCE)
     least = [max(load.lowest, math.ceil(thr / load.rate(load.step, program.units)) * load.step)
              for load in program.loads]
@@ -171,11 +204,12 @@ def spread(program, a):
         these = [at for at, load in enumerate(program.loads) if load.kind == kind]
         while True:
             left = program.units - sum(a[at] for at in these)
-            room = [at for at in these if program.loads[at].step <= left and
-                    a[at] < min(program.loads[at].highest, 2 * least[at])]
+            room = [at for at in these if a[at] + program.loads[at].step <= min(
+                program.loads[at].highest, a[at] + left, math.inf if program.loads[at].is_final else most * least[at])]
             if not room:
                 break
-            slowest = min(room, key=lambda at: (program.loads[at].rate(a[at], program.units), at))
+            slowest = min(room, key=lambda at: (not program.loads[at].is_final,
+                                                program.loads[at].rate(a[at], program.units), at))
             a[slowest] += program.loads[slowest].step
     return a
 

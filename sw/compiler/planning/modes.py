@@ -139,8 +139,12 @@ class Planner:
             for name in mine:
                 made.set_depth(name, self.depths[name])
             made.check_moves()
-            thr, ctas = balance.solve(balance.of(made, self.machine, self.profile), path)
-            made.finish(ctas)
+            program = balance.of(made, self.machine, self.profile)
+            _, fewest = balance.solve(program, path)
+            for most in balance.times(program, fewest):
+                made.finish(balance.spread(program, fewest, most))
+                if made.queue_bytes <= self.machine.pinned_bytes:
+                    break
             widest = widest or made
             if made.queue_bytes <= self.machine.pinned_bytes:
                 break

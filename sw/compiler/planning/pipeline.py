@@ -23,7 +23,6 @@ TILE_ROWS = (128, 64, 32, 16)  # The largest whose queues can be pinned.
 COLUMNS = 128                 # Of a product that a work-group makes at least; a block.
 BLOCKS_AT_ONCE = 2            # That a work-group makes of a tile that it reads once.
 ACCUMULATOR_BYTES = 128 << 10  # Of a work-group: half of the registers of a unit.
-TREE = 4                      # KT-U14: partial sums that a node of a tree adds.
 DEPTH = 2                     # KT-U07.
 TURNS = 8                     # Tiles that a work-group has: the last turn, of part of them, is an eighth of the time.
 SHARES = 32                   # Steps in which entries of queues are given up.
@@ -31,6 +30,7 @@ STEP = 64                     # STAGE_STEP: of K.
 RESIDENT_STEPS = 8            # Of K, one behind the other, of all blocks of COLUMNS: weights that stay in LDS,
 RESIDENT_BLOCKS = 2           # of so many blocks at most.
 RESIDENT_BYTES = 160 << 10    # STAGE_RESIDENT_LDS.
+SECTOR_BYTES = 64             # Of the L2.
 LDS_BYTES = {"L": 96 << 10, "W": 96 << 10}  # STAGE_STREAM_LDS, STAGE_FAN_IN_LDS: that a work-group takes at least.
 
 
@@ -182,9 +182,12 @@ class Pipeline:
 
     def _is_lost(self, stage):
         """Whether the last result of a product's stage leaves the group, and cannot be kept with another one behind it."""
-        name = self.flow.ops[stage.operators[-1]].output
-        leaves = name in self.flow.results or any(one not in self.inside for one in self.flow.readers.get(name, []))
-        return leaves and stage.kind == "TENSOR" and len(stage.operators) > 1
+        return self._leaves(self.flow.ops[stage.operators[-1]].output) and stage.kind == "TENSOR" and \
+            len(stage.operators) > 1
+
+    def _leaves(self, name):
+        """Whether others than the group's operators read a result, or it is one of the graph."""
+        return name in self.flow.results or any(one not in self.inside for one in self.flow.readers.get(name, []))
 
     def _parts(self, stage):
         """Column parts, so that work-groups of few tiles have TURNS of them, and partial sums stay in registers. Narrow:
@@ -232,8 +235,7 @@ class Pipeline:
                             stage.weight_bytes = flow.tensor(name).bytes
                 if number in stage.sums:
                     continue
-                outside = [one for one in flow.readers.get(op.output, []) if one not in self.inside]
-                if outside or op.output in flow.results:
+                if self._leaves(op.output):
                     stage.writes.append(op.output)
             if stage.weight_bytes:
                 blocks = -(-flow.tensor(flow.ops[stage.operators[0]].output).columns // COLUMNS)
@@ -306,11 +308,12 @@ class Pipeline:
 
     def _leave_room(self):
         """Entries beyond those that the pipeline needs to move make way for weights, which are pinned beside queues (graph_pins
-        of sw/apps/graph), and for tiles from memory that work-groups of several parts share: those are as far apart as their
-        queue has entries. Those queues alone give up as few as fit both, else all queues do. If both never fit, those queues
-        keep as few as move; none does if queues cannot be pinned themselves."""
+        of sw/apps/graph), for tiles from memory that work-groups of several parts share, which are as far apart as their
+        queue has entries, and for results whose blocks share sectors. Queues behind such tiles alone give up as few as fit
+        all, else all queues do. If they never fit, queues behind such tiles keep as few as move; none gives up any if queues
+        cannot be pinned themselves."""
         if max(self.queue_bytes, self.whole_bytes) > self.machine.pinned_bytes or not (
-                self.pinned_weights or self.shared_tile_bytes):
+                self.pinned_weights or self.shared_tile_bytes or self.shared_sector_bytes):
             return
         most = [queue.capacity for queue in self.queues]
         behind_shared = {place for place, stage in enumerate(self.stages) if self._shared_tile_bytes(stage)}
@@ -326,7 +329,7 @@ class Pipeline:
                 pinned = (self._ways(self.queue_bytes) + self._ways(self.pinned_weights)) * self.machine.l2_way_bytes
                 if pinned > self.machine.pinned_bytes or self.run(lanes):
                     continue
-                if self.shared_tile_bytes <= self.machine.l2_bytes - pinned:
+                if self.shared_tile_bytes + self.shared_sector_bytes <= self.machine.l2_bytes - pinned:
                     return
                 if kept is None or not is_of_all:
                     kept = [queue.capacity for queue in self.queues]
@@ -356,6 +359,18 @@ class Pipeline:
         is_shared = stage.role == "map" and stage.parts > 1 and self.flow.made.get(first) not in self.inside
         return 2 * self.tile_rows * self.flow.tensor(first).columns if is_shared else 0
 
+    @property
+    def shared_sector_bytes(self):
+        """Of the L2, for all that passes while a tile is made whose rows end within a sector: blocks of its columns that share
+        one are stored as far apart, and a sector that was written back between them goes to memory twice."""
+        lanes = [self.tiles_at_once(stage) for stage in self.stages if self._shares_sectors(stage)]
+        return max(lanes, default=0) * self.dram_bytes // self.tiles
+
+    def _shares_sectors(self, stage):
+        return stage.kind == "TENSOR" and stage.role == "map" and any(
+            2 * self.flow.tensor(name).columns % SECTOR_BYTES and self.flow.tensor(name).columns > BLOCKS_AT_ONCE * COLUMNS
+            for name in stage.writes)
+
     def _place_entries(self):
         for queue in self.queues:
             producer = self.stages[queue.producer]
@@ -366,7 +381,7 @@ class Pipeline:
                 final, nodes = self.stages[queue.consumers[0]], replicas
                 final.tree = []
                 while nodes > 1:
-                    nodes = -(-nodes // TREE)
+                    nodes = -(-nodes // stage_kinds.TREE)
                     final.tree.append(nodes)
                 continue
             queue.readers = sum(self.stages[one].parts for one in queue.consumers)
@@ -481,7 +496,7 @@ class Pipeline:
         lanes = [1 if stage.role == "final" else self.tiles_at_once(stage) for stage in self.stages]
         for queue in self.queues:
             at_once = max(lanes[one] for one in (queue.producer, *queue.consumers))
-            queue.capacity = min(self.tiles, queue.depth * at_once)
+            queue.capacity, queue.is_grown = min(self.tiles, queue.depth * at_once), False
         while True:
             cycle = self.run(lanes)
             if not cycle:
@@ -515,7 +530,7 @@ class Pipeline:
                    "memory_out": stage.writes, "weight_bytes": stage.weight_bytes,
                    "weights_in_lds": stage.weights_stay, "dram_bytes": self.stage_dram(stage)}
             if stage.role == "final":
-                one["tree"] = {"fan_in": TREE, "nodes": stage.tree}
+                one["tree"] = {"fan_in": stage_kinds.TREE, "nodes": stage.tree}
             stages.append(one)
         queues = [{"name": queue.name, "tensor": queue.tensor, "producer": self.stages[queue.producer].name,
                    "consumers": [self.stages[one].name for one in queue.consumers],

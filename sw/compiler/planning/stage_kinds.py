@@ -20,6 +20,20 @@ MAPS = {"Relu": "relu", "Gelu": "gelu", "Neg": "neg", "Sigmoid": "sigmoid", "Tan
 REPEATS = ("Add", "Sub", "Mul", "Div")  # The second operand may be a row, a column, one element.
 ACTIVATIONS = {"Relu": "relu", "Gelu": "gelu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Silu": "silu"}
 RMS_NORM = ("Pow", "ReduceMean", "Sqrt", "Div", "Mul")
+TREE = 4            # STAGE_TREE, KT-U14: partial sums that a node of a tree adds. A final stage loads them at once,
+FINAL_FOLDS = 16384  # STAGE_FINAL_FOLDS: of a result of so many elements at most TREE times as many, of smaller pieces.
+FINAL_PIECE = 512   # Elements of a result that a wavefront of a final stage sums at once.
+MOST_FINAL = 32
+
+
+def final_rows(elements):
+    """Sums in a tile of a final stage."""
+    return TREE if elements <= FINAL_FOLDS else 1
+
+
+def most_finals(elements):
+    """Work-groups of a final stage: a piece for each wavefront."""
+    return max(1, min(MOST_FINAL, -(-elements * final_rows(elements) // (FINAL_PIECE * MAP_WAVEFRONTS))))
 
 
 def is_sum(op):

@@ -16,7 +16,6 @@ from planning import stage_kinds
 STEP = 64         # STAGE_STEP: of K.
 PIECES_BYTES = 8 << 10  # Of four wavefronts: STAGE_MAP_WAVEFRONTS x STAGE_PIECE.
 PACKED = ("Relu", "ReluGrad", "Add", "Sub", "Mul", "Concat", "Expand", "ReduceSum", "LayerNormGammaGrad", "LayerNormBetaGrad")
-TREE = 4          # STAGE_TREE: sums that a final stage loads at once.
 GRANULE = 16      # Of rows, columns and K of a product on the tensor pipe.
 # What firmware does between the end of a kernel and the first work-group of the next one, in clocks of its processor
 # (sw/firmware/services/packet_service.c, dispatch_service.c): for one kernel, and each further member of a pipeline. Counted
@@ -57,7 +56,7 @@ def of_stages(pipeline, machine, profile=None):
     """Times of each stage of a pipeline."""
     found = []
     for stage in pipeline.stages:
-        times, known = ran(pipeline, stage, profile), measured(pipeline, stage, profile)
+        times, known = ran(pipeline, stage, profile, machine), measured(pipeline, stage, profile)
         if times is None:
             times = estimated(pipeline, stage, machine)
             if known:
@@ -71,12 +70,20 @@ def results(pipeline, stage):
     return tuple(pipeline.flow.ops[number].output for number in stage.operators)
 
 
-def ran(pipeline, stage, profile):
-    """Of a stage that made such tiles in a pipeline. A tile is measured with one work-group, of all column parts."""
-    known = profile and stage.role != "final" and profile.tiles.get((results(pipeline, stage), pipeline.tile_rows))
-    if not known:
+def ran(pipeline, stage, profile, machine):
+    """Of a stage that made tiles in a pipeline. A tile is measured with one work-group, of all column parts. Where it had other
+    rows, the time is what the estimate of this one is to that of the other."""
+    if not profile or stage.role == "final":
         return None
-    return Times(known.tile_us / stage.parts, max(known.first_us or known.tile_us / stage.parts, 1e-9))
+    names, rows = results(pipeline, stage), pipeline.tile_rows
+    measured_rows = [one for name, one in profile.tiles if name == names]
+    if not measured_rows:
+        return None
+    other = min(measured_rows, key=lambda one: (one != rows, -one))
+    known, scale = profile.tiles[names, other], 1.0
+    if other != rows:
+        scale = estimated(pipeline, stage, machine, rows).tile / estimated(pipeline, stage, machine, other).tile
+    return Times(known.tile_us * scale / stage.parts, max((known.first_us or known.tile_us / stage.parts) * scale, 1e-9))
 
 
 def measured(pipeline, stage, profile):
@@ -100,7 +107,7 @@ def product_us(rows, columns, inner, machine):
     return 2 * up(rows, GRANULE) * up(columns, GRANULE) * up(inner, GRANULE) / (machine.tensor_flops / machine.units)
 
 
-def simt_us(pipeline, stage, machine):
+def simt_us(pipeline, stage, machine, rows):
     """Of the SIMT pipe of a unit, for a tile. Norms and functions are worked out in FP32, with a conversion before and one
     behind; so is what leaves an accumulator."""
     flow, packed, wide = pipeline.flow, 0.0, 0.0
@@ -113,7 +120,7 @@ def simt_us(pipeline, stage, machine):
             packed += flow.simt(number)
         else:
             wide += flow.simt(number) + 2 * flow.tensor(op.output).elements
-    share = machine.units * pipeline.tile_rows / pipeline.rows / stage.parts
+    share = machine.units * rows / pipeline.rows / stage.parts
     return (packed / machine.simt_flops + wide / machine.simt_fp32) * share
 
 
@@ -125,13 +132,14 @@ def streamed(pipeline, stage):
             if name not in made and flow.rows(name) == pipeline.rows]
 
 
-def estimated(pipeline, stage, machine):
-    """By the machine's rates and latencies, as the kernels of sw/kernels/stages work."""
+def estimated(pipeline, stage, machine, rows=None):
+    """By the machine's rates and latencies, as the kernels of sw/kernels/stages work; of tiles of the pipeline's rows, or of
+    others."""
     if stage.role == "final":
         return final(pipeline, stage, machine)
-    flow, rows, units = pipeline.flow, pipeline.tile_rows, machine.units
+    flow, rows, units = pipeline.flow, rows or pipeline.tile_rows, machine.units
     op, names, poll = flow.ops[stage.operators[0]], streamed(pipeline, stage), machine.l2_us
-    simt, tensor = simt_us(pipeline, stage, machine), 0.0
+    simt, tensor = simt_us(pipeline, stage, machine, rows), 0.0
     sizes = {name: flow.tensor(name).bytes * rows / pipeline.rows for name in names}
     begin = sizes[names[0]]  # What is loaded before work begins.
     if stage.kind == "TENSOR" and stage.role == "map":
@@ -162,16 +170,17 @@ def estimated(pipeline, stage, machine):
 
 def final(pipeline, stage, machine):
     """All partial sums, once: a tile's share of that with one work-group, and what it costs beside. Its wavefronts take
-    pieces of the result in turn; of each the sums come one TREE after the other, and each waits for its loads."""
+    pieces of the result in turn; of each the sums come one or four TREE after the other, and each waits for its loads."""
     queue = next(one for one in pipeline.queues if one.is_partial and pipeline.stages.index(stage) in one.consumers)
     producer = pipeline.stages[queue.producer]
     replicas = max(1, producer.ctas // producer.parts)
     result = pipeline.flow.tensor(pipeline.flow.ops[stage.operators[0]].output).elements
     sums = replicas * (1 if producer.kind == "TENSOR" else stage_kinds.MAP_WAVEFRONTS)
-    in_turn = -(-sums // TREE) * machine.l2_us
+    rows = stage_kinds.final_rows(result)
+    in_turn = -(-sums // (stage_kinds.TREE * rows)) * machine.l2_us
     us = max(replicas * result / machine.simt_flops, 4 * sums * result / machine.load_bytes) * machine.units
-    further = max(0.0, 4 * result / PIECES_BYTES - 1)  # Pieces of a wavefront behind its first.
-    return Times(max(us, in_turn * further) / pipeline.tiles, 3 * machine.l2_us + in_turn)
+    pieces = result * rows / (stage_kinds.FINAL_PIECE * stage_kinds.MAP_WAVEFRONTS)  # Of a wavefront.
+    return Times(max(us, in_turn * max(0.0, pieces - 1)) / pipeline.tiles, 3 * machine.l2_us + in_turn)
 
 
 def predict(pipeline, machine, profile=None):

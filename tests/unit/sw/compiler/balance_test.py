@@ -22,8 +22,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tests/supp
 
 from nets import A100, APPS, Net, Scratch  # noqa: E402
 import lp_file  # noqa: E402
-from front import flow as flows, graph as graphs, load  # noqa: E402
-from planning import balance, profiles  # noqa: E402
+from front import autodiff, flow as flows, graph as graphs, load  # noqa: E402
+from planning import balance, modes, profiles, timing  # noqa: E402
 
 
 def algorithm_2(program):
@@ -87,6 +87,64 @@ class Balance(Scratch):
             self.assertLessEqual(thr * program.dram_bytes, program.dram_peak * 1.00001)
             self.assertLessEqual(thr * program.l2_bytes, program.l2_peak * 1.00001)
 
+    def test_final_stages_get_what_shortens_the_whole_most(self):
+        """Behind W / a for all tiles comes F / f: against trying all f of as many units."""
+        pick = random.Random(3)
+        for _ in range(40):
+            units, maps, most = 108, [pick.uniform(1, 900) for _ in range(pick.randint(1, 3))], pick.randint(1, 60)
+            last = pick.uniform(0.1, 300)
+            loads = [balance.Load(f"s{at}", "SIMT", units / work, 1, 1, units) for at, work in enumerate(maps)]
+            loads.append(balance.Load("f", "SIMT", units / last, 1, 1, most, is_final=True))
+            found = balance.with_finals(loads, units)
+            self.assertEqual(found[:-1], loads[:-1])
+
+            def whole(finals):
+                return sum(maps) / (units - finals) + last / finals
+            best = min(whole(finals) for finals in range(1, min(most, units - len(maps)) + 1))
+            self.assertLess(whole(found[-1].lowest) / best, 1.05)
+
+    def test_what_is_left_over_goes_to_final_stages_first_and_nobody_gets_too_many(self):
+        loads = (balance.Load("a", "SIMT", 54, 1, 1, 108), balance.Load("f", "SIMT", 900, 1, 3, 32, is_final=True),
+                 balance.Load("g", "SIMT", 9000, 1, 1, 1, is_final=True))
+        # DRAM allows what 12 work-groups of the first give.
+        program = balance.Program("t", loads, 108, 1, 1, 6, 1e9)
+        thr, a = self.solve(program)
+        self.assertAlmostEqual(thr, 6, places=5)
+        self.assertEqual([balance.spread(program, a, most) for most in (2, 1.5, 1)],
+                         [[24, 32, 1], [18, 32, 1], [12, 32, 1]])
+        # Where units are few: the first needs its 90.
+        program = dataclasses.replace(program, dram_peak=45)
+        self.assertEqual(balance.spread(program, self.solve(program)[1]), [90, 17, 1])
+
+    def test_what_memory_bounds_gets_no_more_than_the_fewest_once_it_was_measured(self):
+        loads = (balance.Load("a", "SIMT", 54, 1, 1, 108, is_measured=True),
+                 balance.Load("f", "SIMT", 900, 1, 1, 32, is_final=True))
+        for dram, l2, is_measured, tries in [(6, 1e9, True, (1,)), (1e9, 6, True, (2, 1.5, 1)), (6, 1e9, False, (2, 1.5, 1)),
+                                             (1e9, 1e9, True, (2, 1.5, 1))]:
+            program = balance.Program("t", (dataclasses.replace(loads[0], is_measured=is_measured), loads[1]), 108, 1, 1,
+                                      dram, l2)
+            self.assertEqual(balance.times(program, self.solve(program)[1]), tries)
+
+    def test_queues_make_way_before_tiles_get_smaller(self):
+        """A gradient of a norm whose tiles take 128 KiB: 44 work-groups keep up with the product behind it, and queues of
+        twice as many cannot be pinned."""
+        net = Net(rows=65160)
+        net.norm(net.linear(net.map("Relu", "a", net.linear("x", "p", 512)), "q", 512), "n")
+        graph = autodiff.backward(net.graph)
+        graph.check()
+        file = self.write_profile("p.json", graph, stages=[
+            {"operators": names, "tile_rows": 128, "tile_us": us, "first_us": us} for names, us in (
+                (["d.q", "d.n.g", "d.n.b"], 30.0), (["d.a"], 40.0), (["d.q.w"], 20.0), (["d.q.b"], 3.0))])
+        found = {}
+        for pinned in (21 << 20, 40 << 20):
+            machine = dataclasses.replace(A100, pinned_bytes=pinned)
+            plan = modes.Planner(graph, "kitsune", machine, self.path / "plan", profile=[file]).plan()
+            step = next(one for one in plan["steps"] if one.get("name") == "d.q")
+            self.assertEqual(step["tile_rows"], 128)
+            self.assertLess(step["queue_bytes"], pinned)
+            found[pinned] = next(one["ctas"] for one in step["stages"] if one["name"] == "d.q")
+        self.assertLess(found[21 << 20], found[40 << 20])
+
     def test_a_second_solver_agrees(self):
         if shutil.which("cbc") is None:
             self.skipTest("coinor-cbc is not installed")
@@ -126,9 +184,12 @@ class Balance(Scratch):
         made = self.pipeline(net)
         tiles = {(("l0", "l0.a"), 128): profiles.Tiles(25.0), (("l1",), 64): profiles.Tiles(400.0)}
         loads = balance.of(made, A100, profiles.Profile({}, tiles)).loads
-        # 10 work-groups, 25 us a tile: 400 tiles a ms. l1 was measured with other tiles.
+        # 10 work-groups, 25 us a tile: 400 tiles a ms.
         self.assertAlmostEqual(loads[0].rate(10, 108), 400)
-        self.assertEqual(loads[1], balance.of(made, A100).loads[1])
+        # l1 was measured with tiles of half the rows: so many times what is estimated of those.
+        half = self.pipeline(net, tile_rows=64)
+        estimates = [timing.estimated(one, one.stages[1], A100).tile for one in (half, made)]
+        self.assertAlmostEqual(loads[1].rate(10, 108), 25 * estimates[0] / estimates[1])
         # What ran is measured better than what was a kernel of its own.
         operators = {name: {"us": 1.0, "tensor": 1.0, "simt": 1.0} for name in ("l0", "l0.a", "l1")}
         self.assertEqual(balance.of(made, A100, profiles.Profile(operators, tiles)).loads[0], loads[0])

@@ -41,6 +41,23 @@ class Pipelines(Scratch):
         self.assertEqual(step["stages"][1]["memory_out"], ["d.a"])
         self.assertEqual(step["stages"][3]["memory_out"], ["d.q.w"])
 
+    def test_queues_leave_room_for_blocks_that_share_sectors(self):
+        """32,768 rows of 479 columns end within a sector, in four blocks. While 24 tiles of them are made, 24 tiles of all
+        else pass through the L2, whose sectors must stay until the next block is stored. Of its seven ways 48 entries of
+        256 KiB and the weights take five."""
+        machine = dataclasses.replace(A100, l2_bytes=7 * A100.l2_way_bytes, pinned_bytes=6 * A100.l2_way_bytes)
+        found = []
+        for columns in (479, 480, 255):
+            net = Net(rows=32768, columns=1024)
+            net.linear(net.map("Relu", "r", "x"), "q", columns)
+            made = self.pipeline(net, machine=machine, parts=[1, 2])
+            made.finish([12, 48])
+            pinned = -(-made.queue_bytes // machine.l2_way_bytes) + 1
+            passing = 24 * 128 * 2 * (1024 + columns)  # A tile of x and of q.
+            found.append((made.queues[0].entries, passing <= machine.l2_bytes - pinned * machine.l2_way_bytes))
+        self.assertLess(found[0], (48, True))
+        self.assertEqual(found, [(found[0][0], True), (48, False), (48, True)])
+
     # covers: KT-PIPE-02
     def test_what_only_a_product_feeds_is_its_epilogue(self):
         net = Net()

@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "sw/compiler"))
 # covers: KT-MODEL-02
 
 from emission import emit, stages  # noqa: E402
-from front import graph as graphs, load  # noqa: E402
+from front import autodiff, graph as graphs, load  # noqa: E402
 
 PIPELINE = (ROOT / "sw/compiler/graphs/pipeline.yaml").read_text(encoding="utf-8")
 NAMED = PIPELINE[PIPELINE.index("pipelines:"):]
@@ -117,18 +117,18 @@ ops:
         group, = described(self.GRAPH + "pipelines:\n  - {stages: {e: 2, w: 20, b: 9, u: 1}}\n")
         self.assertEqual([(s["name"], s["kernel"], s["work_groups"], s.get("parts")) for s in group["stages"]], [
             ("e", "map_relu", 2, None), ("w.fan-in", "fan_in_product", 18, 9), ("w.final", "final", 32, None),
-            ("b.fan-in", "fan_in_sum", 8, 2), ("b.final", "final", 1, None),
+            ("b.fan-in", "fan_in_sum", 8, 2), ("b.final", "final", 2, None),
             ("u.fan-in", "fan_in_product", 2, 2), ("u.final", "final", 11, None)])
         # A tile of e is read by 9 and 2 work-groups. Sums: an entry a replica, which each of the final stage's frees.
         self.assertEqual([(q["tensor"], q.get("sums"), q["columns"], q["readers"], q["entries"]) for q in group["queues"]],
-                         [("e", None, 600, 11, 4), ("w.partial", 300, 600, 32, 2), ("b.partial", 4, 600, 1, 4),
+                         [("e", None, 600, 11, 4), ("w.partial", 300, 600, 32, 2), ("b.partial", 4, 600, 2, 4),
                           ("u.partial", 300, 70, 11, 1)])
         self.assertEqual(group["stages"][1]["inputs"], [{"tensor": "x"}, {"queue": 0}])
         self.assertEqual(group["stages"][2]["output"], {"tensor": "w"})
 
     # covers: KT-SCHED-02
     def test_final_stages_leave_no_more_simt_work_groups_than_units(self):
-        """Of the 54 above, 2 + 32 + 8 + 1 + 11, all but 2 + 8 may be fewer, each one at least."""
+        """Of the 55 above, 2 + 32 + 8 + 2 + 11, all but 2 + 8 may be fewer, each one at least."""
         plan = planned(self.GRAPH + "pipelines:\n  - {stages: {e: 2, w: 20, b: 9, u: 1}}\n")
         group, = stages.forced(plan)
 
@@ -137,8 +137,11 @@ ops:
             finals = [one["work_groups"] for one in about["stages"] if one["kernel"] == "final"]
             self.assertEqual([one["readers"] for one in about["queues"] if "sums" in one], finals)
             return finals
-        self.assertEqual(fitted(54), [32, 1, 11])
-        self.assertEqual(fitted(53), [31, 1, 11])
+        self.assertEqual(fitted(55), [32, 2, 11])
+        group = dataclasses.replace(group, finals={"w": 5, "b": 9})  # Of a plan: no more than there are pieces for.
+        self.assertEqual(fitted(55), [5, 2, 11])
+        group = dataclasses.replace(group, finals={})
+        self.assertEqual(fitted(54), [31, 2, 11])
         self.assertEqual(fitted(13), [1, 1, 1])
         with self.assertRaisesRegex(graphs.GraphError, "12 can be there at once"):
             fitted(12)
@@ -291,6 +294,22 @@ class Planned(unittest.TestCase):
             self.plan = modes.Planner(self.graph, "kitsune", machine.load("a100-nvswitch"),
                                       pathlib.Path(folder) / "plan").plan()
         self.made = emit.Plan(stages.ordered(self.graph, self.plan["steps"]), fused=False)
+
+    def test_final_stages_have_the_work_groups_of_the_plan(self):
+        from planning import machine, modes
+        with tempfile.TemporaryDirectory() as folder:
+            graph = autodiff.backward(load.load("nerf:rows=131072"))
+            graph.check()
+            a100 = machine.load("a100")
+            plan = modes.Planner(graph, "kitsune", a100, pathlib.Path(folder) / "plan").plan()
+        made = emit.Plan(stages.ordered(graph, plan["steps"]), fused=False)
+        groups, _ = stages.planned(made, plan["steps"], a100)
+        found = {one["name"]: one["work_groups"] for about in stages.describe(made, groups) for one in about["stages"]
+                 if one["kernel"] == "final"}
+        planned = {one["name"]: one["ctas"] for step in plan["steps"] for one in step.get("stages", [])
+                   if one["role"] == "final"}
+        self.assertEqual(found, planned)
+        self.assertGreater(max(found.values()), 1)
 
     def test_nerf_is_one_pipeline(self):
         groups, alone = stages.planned(self.made, self.plan["steps"])

@@ -133,9 +133,9 @@ class Timing(Scratch):
         made = self.backward_of_a_product()
         stages = {one.name: one for one in made.stages}
         latency = (200 + 154 / 2) / 1410.0
-        # 256 sums of each column, by four wavefronts of 20 work-groups: 80, in one piece.
+        # 256 sums of each column, by four wavefronts of 20 work-groups: 80, 16 at once, of two pieces of 128.
         stages["d.q.b.fan-in"].ctas = 20
-        self.assertAlmostEqual(timing.estimated(made, stages["d.q.b.final"], A100).first, (3 + 20) * latency, places=6)
+        self.assertAlmostEqual(timing.estimated(made, stages["d.q.b.final"], A100).first, (3 + 5) * latency, places=6)
         # Of a product one for each replica of two parts; pieces of 512 of its 65,536, by four wavefronts.
         stages["d.q.w.fan-in"].ctas = 40
         found = timing.estimated(made, stages["d.q.w.final"], A100)
