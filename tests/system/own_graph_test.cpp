@@ -44,6 +44,18 @@ void refused(const std::string& arguments, const std::string& word) {
 
 }  // namespace
 
+TEST_CASE("another kernel of pipelines makes no result of kernels out of date") {
+  for (const auto& [mode, has_stages] :
+       {std::pair{"launched", false}, std::pair{"kitsune", true}}) {
+    const Finished dry =
+        run_stretto(std::string("run graph/pipeline --mode ") + mode + " --dry-run");
+    INFO(dry.output);
+    CHECK(dry.status == 0);
+    CHECK(dry.says("/stages.elf") == has_stages);
+    CHECK(dry.says("/ops_vector_fp16.elf"));
+  }
+}
+
 TEST_CASE(
     "a user's own graph runs as kernels, and each operator's time and use of the machine is said") {
   const Scratch scratch;

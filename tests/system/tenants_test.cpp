@@ -404,7 +404,7 @@ TEST_CASE("what clients cannot be is said in a line") {
       {"tenants.high=t3/small", "t3/small is no workload of kind tenants with kernels"},
       {"tenants.turnaround_threshold_ns=0", "turnaround_threshold_ns"},
       {"tenants.arrivals=trace", "needs trace"},
-      {"tenants.kernels=gemm:12", "needs kernels, or high and best_effort"},
+      {"tenants.kernels=gemm:12", "needs kernels, or high and best_effort, not both"},
       {"tenants.interval_ns=1000000000000 --set tenants.requests=1000", "allowed are 10000"}};
   for (const auto& [set, line] : cases) {
     const Finished bad = run_stretto("run tally/small --mode tally --set " + set);

@@ -157,7 +157,7 @@ std::vector<std::string> GraphKind::kernel_files(const JobRequest& request) cons
   }
   for (int form = 0; form < GRAPH_LIBRARIES; ++form)
     files.push_back(kernel_path(graph_library(static_cast<graph_library_t>(form))));
-  files.push_back(kernel_path("stages"));
+  if (mode_of(request.mode) == GRAPH_KITSUNE) files.push_back(kernel_path("stages"));
   files.push_back(kernel_path("send"));
   files.push_back(kernel_path(request.spec.software.collective));
   return files;

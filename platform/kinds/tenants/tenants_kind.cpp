@@ -203,8 +203,9 @@ void TenantsKind::describe(ParameterSet& set) {
 }
 
 std::string TenantsKind::first_error() const {
-  if (kernels.empty() == (high.empty() && best_effort.empty()))
-    return "needs kernels, or high and best_effort";
+  const bool has_lists = !high.empty() || !best_effort.empty();
+  if (kernels.empty() && !has_lists) return "needs kernels, or high and best_effort";
+  if (!kernels.empty() && has_lists) return "needs kernels, or high and best_effort, not both";
   if (kernels.empty() && high.empty()) return "needs high";
   const bool has_interval = arrivals == Arrivals::poisson || arrivals == Arrivals::bursts;
   if (has_interval && interval_ns == 0) return "needs interval_ns";
