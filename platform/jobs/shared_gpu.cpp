@@ -24,29 +24,44 @@ uint64_t server_bytes(const MachineSpec& spec) {
 
 }  // namespace
 
+uint64_t bytes_for_clients(const JobRequest& request) {
+  const uint64_t begin = up(request.share.memory_begin), end = request.share.memory_end;
+  const uint64_t server = server_bytes(request.spec);
+  return end < begin + server ? 0 : (end - begin - server) / kUnit * kUnit;
+}
+
 SharedGpu share_gpu(const JobRequest& request, uint32_t clients) {
+  return share_gpu(request, std::vector<uint64_t>(
+                                clients, bytes_for_clients(request) / clients / kUnit * kUnit));
+}
+
+SharedGpu share_gpu(const JobRequest& request, const std::vector<uint64_t>& bytes) {
   const JobShare& share = request.share;
+  const auto clients = static_cast<uint32_t>(bytes.size());
   if (clients > TALLY_CLIENTS || clients + 1 > share.queue_count)
     throw UserError(
         fmt::format("{}: {} clients and their server need {} queues of the GPU; the job has {}",
                     request.subject(), clients, clients + 1, share.queue_count));
-  const uint64_t begin = up(share.memory_begin), server = server_bytes(request.spec);
-  const uint64_t all = share.memory_end - std::min(begin, share.memory_end);
-  const uint64_t each = all < server ? 0 : (all - server) / clients / kUnit * kUnit;
-  if (each == 0)
+  uint64_t needed = 0;
+  for (const uint64_t one : bytes) needed += up(one);
+  const uint64_t begin = up(share.memory_begin), all = bytes_for_clients(request);
+  if (*std::min_element(bytes.begin(), bytes.end()) == 0 || needed > all)
     throw UserError(fmt::format(
         "{}: {} bytes of the GPU's memory are too few for {} clients and the {} of their server",
-        request.subject(), all, clients, server));
+        request.subject(), share.memory_end - std::min(begin, share.memory_end), clients,
+        server_bytes(request.spec)));
   SharedGpu gpu;
+  gpu.clients.assign(clients, client_options(request, 0));
   gpu.server = client_options(request, 0);
   gpu.server.first_queue = share.first_queue + clients;
-  gpu.server.memory_begin = begin + clients * each;
-  gpu.server.memory_end = gpu.server.memory_begin + server;
-  for (uint32_t i = 0; i < clients; ++i) {
-    stretto_client_options_t& one = gpu.clients.emplace_back(client_options(request, 0));
-    one.first_queue = share.first_queue + i;
-    one.memory_begin = begin + i * each;
-    one.memory_end = one.memory_begin + each;
+  gpu.server.memory_begin = begin + all;
+  gpu.server.memory_end = gpu.server.memory_begin + server_bytes(request.spec);
+  uint64_t end = gpu.server.memory_begin;
+  for (uint32_t i = clients; i-- > 0;) {
+    gpu.clients[i].first_queue = share.first_queue + i;
+    gpu.clients[i].memory_end = end;
+    end = i == 0 ? begin : end - up(bytes[i]);
+    gpu.clients[i].memory_begin = end;
   }
   return gpu;
 }

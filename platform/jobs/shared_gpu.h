@@ -13,12 +13,17 @@
 namespace stretto {
 
 struct SharedGpu {
-  std::vector<stretto_client_options_t> clients;  // A queue and an equal part of the memory each.
+  std::vector<stretto_client_options_t> clients;  // A queue and a window of the memory each.
   stretto_client_options_t server;  // The queue and the memory behind them: control blocks.
 };
 
 // Of rank 0's GPU. Throws UserError if the job has too few queues or too little memory.
-SharedGpu share_gpu(const JobRequest& request, uint32_t clients);
+SharedGpu share_gpu(const JobRequest& request, uint32_t clients);  // Equal windows.
+// Windows of `bytes`, rounded up to 1 MiB; the first client has what is left, so that what it allocates
+// besides moves no other.
+SharedGpu share_gpu(const JobRequest& request, const std::vector<uint64_t>& bytes);
+// Of the job's memory, those that clients can have.
+uint64_t bytes_for_clients(const JobRequest& request);
 
 // Without accounts and log. Mode TALLY_WHOLE_KERNELS waits for no idle time, whatever `policy` says: the
 // ablation of the authors' code has none (TL-ABL-02).

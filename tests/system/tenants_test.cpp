@@ -399,6 +399,26 @@ TEST_CASE("a time limit ends a run whose clients sleep, and its results are kept
   CHECK(std::filesystem::exists(scratch.path + "/r/stats.json"));
 }
 
+// Of a table that is longer than half of the memory a few rows are read.
+TEST_CASE("a client has as much memory as it needs, unless all of them need more than there is") {
+  const Scratch scratch;
+  const std::string file = scratch.path + "/wide.yaml";
+  std::ofstream(file) << "machine: a100-nvswitch\nmodes: [ideal]\ntenants:\n"
+                         "  kernels: \"gather:64x128x2400000\"\n";
+  const std::string set =
+      " --set software.memory_gib=1 --set tenants.requests=2 --set "
+      "tenants.lead=0 --set tenants.best_effort=" +
+      file;
+  for (const std::string mode : {"mps", "time-slicing"})
+    CHECK(client(run(mode, set), 1).at("requests").to_number<uint64_t>() != 0);
+  const Finished bad = run_stretto("run tally/small --mode mps" + set + "," + file + " --out " +
+                                   scratch.path + "/bad");
+  INFO(bad.output);
+  CHECK(bad.status == 2);
+  CHECK(bad.says("does not fit: it needs "));
+  CHECK(bad.says("the most for what client " + file + " allocates"));
+}
+
 TEST_CASE("what clients cannot be is said in a line") {
   const std::map<std::string, std::string> cases{
       {"tenants.high=t3/small", "t3/small is no workload of kind tenants with kernels"},

@@ -63,19 +63,6 @@ const Mode& mode_of(const std::string& name) {
                        [&](const Mode& mode) { return name == mode.name; });
 }
 
-std::vector<std::unique_ptr<TenantPlan>> plans_of(const JobRequest& request, const SharedGpu& gpu,
-                                                  const std::vector<TenantText>& texts,
-                                                  uint32_t most_times) {
-  std::vector<std::unique_ptr<TenantPlan>> plans;
-  for (const TenantText& text : texts) {
-    const size_t number = plans.size();
-    plans.push_back(std::make_unique<TenantPlan>(text.name, text.kernels, most_times, request.spec,
-                                                 request.seed + number, gpu.clients[number],
-                                                 text.where));
-  }
-  return plans;
-}
-
 // For the states of the work-groups that a context has on the GPU, and once more for those that have
 // not come back to a unit when its slice ends.
 uint64_t save_bytes(const MachineSpec& spec) {
@@ -84,6 +71,48 @@ uint64_t save_bytes(const MachineSpec& spec) {
   return uint64_t{2} * gpu.cus *
          (gpu.registers_bytes + gpu.lds_bytes + gpu.wavefront_slots * kOfWavefront +
           gpu.workgroup_slots * kRest);
+}
+
+using TenantPlans = std::vector<std::unique_ptr<TenantPlan>>;
+
+TenantPlans plans_of(const TenantsKind& kind, const JobRequest& request, const SharedGpu& gpu,
+                     const std::vector<TenantText>& texts) {
+  TenantPlans plans;
+  for (const TenantText& text : texts) {
+    const size_t number = plans.size();
+    plans.push_back(std::make_unique<TenantPlan>(text.name, text.kernels, kind.most_times,
+                                                 request.spec, request.seed + number,
+                                                 gpu.clients[number], text.where));
+  }
+  return plans;
+}
+
+// In windows that are the whole memory: in their own ones things lie likewise.
+TenantPlans unplaced_plans(const TenantsKind& kind, const JobRequest& request,
+                           const std::vector<TenantText>& texts) {
+  SharedGpu whole;
+  whole.clients.assign(texts.size(), client_options(request, 0));
+  return plans_of(kind, request, whole, texts);
+}
+
+// Each client has what it needs; throws UserError if that is more than there is.
+SharedGpu shared_by(const TenantsKind& kind, const JobRequest& request,
+                    const std::vector<TenantText>& texts) {
+  std::vector<uint64_t> bytes;
+  std::string largest;
+  uint64_t needed = 0, most = 0;
+  for (const auto& plan : unplaced_plans(kind, request, texts)) {
+    const uint64_t one = plan->memory().end - request.share.memory_begin;
+    bytes.push_back(one + kModuleBytes + kMiB);
+    needed += bytes.back();
+    if (one <= most) continue;
+    most = one;
+    largest = "what client " + plan->name() + " allocates";
+  }
+  if (mode_of(request.mode).is_sliced) needed += texts.size() * save_bytes(request.spec);
+  const uint64_t has = request.share.memory_end - request.share.memory_begin;
+  check_memory(request, needed + has - bytes_for_clients(request), largest, most, "its kernels");
+  return share_gpu(request, bytes);
 }
 
 // What a client does without the others.
@@ -112,10 +141,6 @@ std::vector<Alone> alone_of(const TenantsKind& kind, const std::vector<TenantTex
   return all;
 }
 
-SharedGpu shared_by(const JobRequest& request, const std::vector<TenantText>& texts) {
-  return share_gpu(request, static_cast<uint32_t>(texts.size()));
-}
-
 class Tenants final : public Job {
  public:
   Tenants(const TenantsKind& kind, const JobRequest& request, const std::vector<TenantText>& texts,
@@ -124,8 +149,8 @@ class Tenants final : public Job {
         kind_(kind),
         mode_(mode_of(request.mode)),
         alone_(request.mode == "ideal"),
-        gpu_(shared_by(request, texts)),
-        plans_(plans_of(request, gpu_, texts, kind.most_times)),
+        gpu_(shared_by(kind, request, texts)),
+        plans_(plans_of(kind, request, gpu_, texts)),
         arrivals_(arrivals_of(kind, request.seed)),
         alone_figures_(alone_of(kind, texts)),
         parameters_(plans_.size()),
@@ -558,7 +583,7 @@ class Tenants final : public Job {
   const Mode& mode_;
   const bool alone_;
   const SharedGpu gpu_;
-  const std::vector<std::unique_ptr<TenantPlan>> plans_;
+  const TenantPlans plans_;
   const std::vector<uint64_t> arrivals_;
   const std::vector<Alone> alone_figures_;  // By client; empty: not known.
   std::vector<tenant_parameters_t> parameters_;
@@ -585,27 +610,13 @@ void check_tenants(const TenantsKind& kind, const JobRequest& request,
         fmt::format("{}: tenants.profiles is of modes that transform (tally, "
                     "tally-stock-isa), not of {}",
                     request.subject(), request.mode));
-  const SharedGpu gpu = shared_by(request, texts);
-  uint64_t most = 0;
-  std::string largest;
-  for (const auto& plan : plans_of(request, gpu, texts, kind.most_times)) {
-    const memory_plan_t& memory = plan->memory();
-    const uint64_t needed = memory.end - memory.range[0].base;
-    if (needed <= most) continue;
-    most = needed;
-    largest = "what client " + plan->name() + " allocates";
-  }
-  most += kModuleBytes;
-  if (mode_of(request.mode).is_sliced) most += texts.size() * save_bytes(request.spec);
-  check_memory(request,
-               (most + kMiB) * texts.size() + gpu.server.memory_end - gpu.server.memory_begin,
-               largest, most, "its kernels");
+  shared_by(kind, request, texts);
 }
 
 std::vector<std::string> files_of_tenants(const TenantsKind& kind, const JobRequest& request,
                                           const std::vector<TenantText>& texts) {
   std::set<std::string> files;
-  for (const auto& plan : plans_of(request, shared_by(request, texts), texts, kind.most_times))
+  for (const auto& plan : unplaced_plans(kind, request, texts))
     for (const std::string& name : plan->files()) files.insert(kernel_path(name));
   return {files.begin(), files.end()};
 }

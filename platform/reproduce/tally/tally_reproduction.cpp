@@ -92,7 +92,10 @@ class Tally {
   int run() {
     campaign_.lock();
     int status = kExitSuccess;
-    if (needs_runs() && !options_.table_only) status = measure_bodies();
+    if (needs_runs() && !options_.table_only) {
+      check_pairs();
+      status = measure_bodies();
+    }
     if (status == kExitSuccess && needs_runs() && fs::exists(bodies())) {
       add_alone();
       status = simulate();
@@ -145,6 +148,21 @@ class Tally {
   int simulate() {
     options_.time_limit_s = time_left();
     return campaign_.simulate();
+  }
+
+  // Hours of measurements come before pairs: one that cannot run is said now. In time slices clients need the
+  // most memory.
+  void check_pairs() const {
+    Campaign pairs(options_);
+    for (const std::string& inference : inferences_)
+      for (const std::string& training : trainings_)
+        pairs.add({"",
+                   "",
+                   kPair,
+                   "time-slicing",
+                   "",
+                   {"tenants.high=" + list_of(inference + "-inference"),
+                    "tenants.best_effort=" + list_of(training + "-training")}});
   }
 
   // What is there of the same executable is not simulated again.
