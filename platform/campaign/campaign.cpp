@@ -83,9 +83,15 @@ std::string Campaign::checked_key(const CampaignRun& run) const {
                     job.seed, job.share.is_on, fmt::join(job.share.gpus, ","));
     for (const auto& [key, size] : job.kind->shape())
       text += key + " " + std::to_string(size) + "\n";
-    // Where a file is does not matter, but what it holds.
-    for (const auto& [key, value] : job.parameters)
-      text += key + " " + (is_file(value) ? sum_of(value) : value) + "\n";
+    // Where a file or a result is does not matter, but what it holds.
+    for (const auto& [key, value] : job.parameters) {
+      const std::string result = value + "/stats.json";
+      text += key + " " +
+              (is_file(value)    ? sum_of(value)
+               : is_file(result) ? sum_of(result)
+                                 : value) +
+              "\n";
+    }
   }
   text += "impl " + options_.impl + "\n";
   for (const Parameter& parameter : machine.parameters().all()) {

@@ -107,7 +107,7 @@ typedef struct tally_situation {
 typedef enum tally_action {
   TALLY_HOLD,            // Nothing, until something changes or `until_ns`.
   TALLY_START,           // The kernel that waits, in the form that was chosen for it;
-  TALLY_START_ORIGINAL,  // in its original form: high priority has been idle for long.
+  TALLY_START_ORIGINAL,  // in its original form, unless it is to be measured: a long rest.
   TALLY_STOP,            // The kernel in flight.
 } tally_action_t;
 

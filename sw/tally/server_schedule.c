@@ -115,9 +115,10 @@ static void choose(server_t* s, int original) {
     ++s->result->refused_launches;
     return;
   }
-  if (original) return;
-  c->profile = profile_find(s, c->tenant, &c->item);
-  if (c->profile != NULL) c->configuration = profile_next(c->profile, &c->is_measured);
+  profile_t* const profile = profile_find(s, c->tenant, &c->item);
+  if (profile == NULL || (original && profile->is_chosen)) return;
+  c->profile = profile;
+  c->configuration = profile_next(profile, &c->is_measured);
 }
 
 // Launches the kernel, or what comes next of it.

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "tests/support/run_json.h"
+#include "tests/unit/platform/result_folder.h"
 
 using namespace stretto::test;
 
@@ -82,6 +83,28 @@ TEST_CASE("a line of kernels counts so often at most") {
   CHECK(launches("") == 3 * (5 + 2 + 1));
   CHECK(launches(" --set tenants.most_times=2") == 3 * (2 + 2 + 1));
   CHECK(launches(" --set tenants.most_times=9") == 3 * (5 + 2 + 1));
+}
+
+TEST_CASE("requests end behind a time, unless there are too few of them") {
+  const std::string set =
+      " --set tenants.requests=60 --set tenants.time_ns=200000 --set "
+      "tenants.arrivals=back_to_back";
+  const RunResult timed = run("ideal", set);
+  CHECK(timed.number("job.time_ns.span") > 200'000);
+  CHECK(timed.number("job.time_ns.span") < 300'000);
+  const auto requests = [](const RunResult& result) {
+    return client(result, 0).at("requests").to_number<uint64_t>();
+  };
+  CHECK(requests(timed) < 60);
+  CHECK(requests(run("ideal", set + " --set tenants.least_requests=50")) == 50);
+  // Nobody waits for an arrival behind that time.
+  const Scratch scratch;
+  const RunResult rare = run("ideal",
+                             " --set tenants.requests=2 --set tenants.time_ns=200000 --set "
+                             "tenants.arrivals=trace --set tenants.trace=" +
+                                 scratch.file("late.txt", "0\n900\n"));
+  CHECK(requests(rare) == 1);
+  CHECK(rare.number("job.time_ns.span") < 200'000);
 }
 
 TEST_CASE("side by side, kernels of all clients run when they come", "[TL-BASE-02]") {
@@ -281,40 +304,67 @@ TEST_CASE("configurations are measured on the client's own launches", "[TL-PROF-
   }
 }
 
-TEST_CASE("choices of the profiler are kept in a file, which is refused in a line if damaged") {
-  const Scratch scratch;
-  const std::string file = scratch.path + "/profiles";
+// High priority rests all the while, and kernels would run as they are.
+TEST_CASE("a long rest is used to measure, and each line is launched as often as that needs") {
   const std::string set =
-      " --set tenants.ptb_max_threads_per_unit=128 --set tenants.profile_warm_up_iterations=0 "
-      "--set "
-      "tenants.requests=2 --set tenants.profiles=" +
-      file;
-  const RunResult first = run("tally", set + " --set tenants.lead=4");
-  const RunResult second = run("tally", set);
-  REQUIRE(first.at("job.server.chosen").as_array().size() == 3);
+      " --set tenants.ptb_max_threads_per_unit=256 --set tenants.idle_before_original_kernels_ns=0 "
+      "--set tenants.profile_warm_up_iterations=0 --set tenants.profile_iterations=1 --set "
+      "tenants.requests=1 --set tenants.lead=1";
+  CHECK(run("tally", set).at("job.server.chosen").as_array().empty());
+  const RunResult often = run("tally", set + " --set tenants.least_times=6");
+  const auto& chosen = often.at("job.server.chosen").as_array();
+  REQUIRE(chosen.size() == 3);
+  for (const auto& one : chosen) CHECK(one.at("duration_ns").to_number<uint64_t>() > 0);
+}
+
+TEST_CASE("what the profiler chose in an earlier run is not measured again") {
+  const Scratch scratch;
+  const std::string own =
+      "run tally/small --mode tally --impl all=model --set tenants.ptb_max_threads_per_unit=128 "
+      "--set tenants.profile_warm_up_iterations=0 --set tenants.requests=2";
+  const std::string first = scratch.path + "/first", set = " --set tenants.profiles=" + first;
+  const auto taken = [&](const std::string& folder) {
+    const Finished finished = run_stretto(own + set + " --out " + scratch.path + folder);
+    INFO(finished.output);
+    REQUIRE(finished.status == 0);
+    return RunResult(stats(scratch.path + folder), finished.output);
+  };
+  REQUIRE(run_stretto(own + " --set tenants.lead=4 --out " + first).status == 0);
+  const RunResult second = taken("/second");
+  REQUIRE(stats(first).at("job").at("server").at("chosen").as_array().size() == 3);
   REQUIRE(second.number("job.server.launches") > 0);
   // Nothing is measured: one kernel of three runs as it is since that was chosen, none in slices.
   CHECK(second.at("job.server.chosen").as_array()[0].at("form").as_string() == "original");
   CHECK(second.number("job.server.originals") * 3 == second.number("job.server.launches"));
   CHECK(second.number("job.server.slices") == 0);
-  std::string whole;
-  std::getline(std::ifstream(file), whole, '\0');
-  for (const std::string line : {"what", "-1f 2 16 100 100", "1f 3 16 100 100"}) {
-    std::ofstream(file) << whole << line << "\n";
-    const Finished bad = run_stretto("run tally/small --mode tally" + set);
+  // Choices that nobody can launch are measured again.
+  edit(
+      first,
+      [](boost::json::object& root) {
+        for (auto& one : root["job"].at("server").at("chosen").as_array())
+          one.as_object()["groups"] = 4294967295;
+      },
+      true);
+  const RunResult third = taken("/third");
+  CHECK(third.at("job.server.chosen").as_array().size() == 3);
+  for (const auto& one : third.at("job.server.chosen").as_array())
+    CHECK(one.at("groups").to_number<uint64_t>() < 4294967295);
+  const std::map<std::string, std::string> cases{
+      {own + set + "nix", "firstnix/stats.json"},
+      {own + " --set tenants.profiles=" + scratch.path + "/ideal",
+       "/ideal is no complete result of a mode that transforms (tally, tally-stock-isa)"},
+      {own + set + " --set tenants.turnaround_threshold_ns=5",
+       "first is of another machine or policy: its choices do not hold here"},
+      {own + set + " --set gpu.cus=7", "of another machine or policy"}};
+  REQUIRE(run_stretto("run tally/small --mode ideal --impl all=model --out " + scratch.path +
+                      "/ideal --set tenants.requests=2")
+              .status == 0);
+  for (const auto& [arguments, line] : cases) {
+    const Finished bad = run_stretto(arguments + " --out " + scratch.path + "/bad");
+    INFO(bad.output);
     CHECK(bad.status == 2);
-    CHECK(bad.says("profiles:6: '" + line + "' is no line of tenants.profiles"));
+    CHECK(bad.says(line));
   }
-  // A choice that nobody can launch is measured again, and replaced.
-  const size_t line = whole.find('\n', whole.find("scope ")) + 1, form = whole.find(' ', line);
-  std::string damaged = whole;
-  damaged.replace(form, whole.find(' ', whole.find(' ', form + 1) + 1) - form, " 2 4294967295");
-  std::ofstream(file) << damaged;
-  run("tally", set + " --set tenants.lead=4");
-  std::string mended;
-  std::getline(std::ifstream(file), mended, '\0');
-  CHECK(mended.find("4294967295") == std::string::npos);
-  CHECK(mended.substr(0, form) == whole.substr(0, form));
 }
 
 TEST_CASE("figures are given beside those of the same clients alone, and of no others") {

@@ -41,13 +41,14 @@ const CountOperator* count_of(const Operator& op) {
 
 }  // namespace
 
-TenantPlan::TenantPlan(std::string name, const std::string& kernels, uint32_t most_times,
-                       const MachineSpec& spec, uint64_t seed,
+TenantPlan::TenantPlan(std::string name, const std::string& kernels, uint32_t least_times,
+                       uint32_t most_times, const MachineSpec& spec, uint64_t seed,
                        const stretto_client_options_t& client, const std::string& where)
     : name_(std::move(name)), spec_(spec), seed_(seed) {
   parse(kernels, where);
   for (Line& line : lines_) {
-    if (most_times != 0) line.times = std::min<decltype(line.times)>(line.times, most_times);
+    line.times = std::max(line.times, least_times);
+    if (most_times != 0) line.times = std::min(line.times, most_times);
   }
   place(client);
   make_steps(where);

@@ -18,11 +18,11 @@ namespace stretto {
 
 class TenantPlan {
  public:
-  // `kernels`: lines, of which each counts `most_times` at most, if not 0 (tenants_kind.h). Throws
+  // `kernels`: lines, of which each counts `least_times` at least and `most_times`, if not 0, at most. Throws
   // UserError with `where` before the message.
-  TenantPlan(std::string name, const std::string& kernels, uint32_t most_times,
-             const MachineSpec& spec, uint64_t seed, const stretto_client_options_t& client,
-             const std::string& where);
+  TenantPlan(std::string name, const std::string& kernels, uint32_t least_times,
+             uint32_t most_times, const MachineSpec& spec, uint64_t seed,
+             const stretto_client_options_t& client, const std::string& where);
   TenantPlan(const TenantPlan&) = delete;
 
   const std::string& name() const { return name_; }

@@ -10,7 +10,7 @@
 #include "models/common/error.h"
 #include "platform/jobs/operands.h"
 #include "platform/jobs/shared_gpu.h"
-#include "platform/kinds/tenants/profile_file.h"
+#include "platform/kinds/tenants/known_choices.h"
 #include "platform/kinds/tenants/tenant_figures.h"
 #include "platform/kinds/tenants/tenant_log.h"
 #include "platform/kinds/tenants/tenant_plan.h"
@@ -80,9 +80,9 @@ TenantPlans plans_of(const TenantsKind& kind, const JobRequest& request, const S
   TenantPlans plans;
   for (const TenantText& text : texts) {
     const size_t number = plans.size();
-    plans.push_back(std::make_unique<TenantPlan>(text.name, text.kernels, kind.most_times,
-                                                 request.spec, request.seed + number,
-                                                 gpu.clients[number], text.where));
+    plans.push_back(std::make_unique<TenantPlan>(
+        text.name, text.kernels, kind.least_times, kind.most_times, request.spec,
+        request.seed + number, gpu.clients[number], text.where));
   }
   return plans;
 }
@@ -169,9 +169,10 @@ class Tenants final : public Job {
     server_.high_account = kHigh.number;
     server_.best_effort_account = kBestEffort.number;
     server_.own_account = kServer.number;
-    if (mode_.how == TALLY_TRANSFORMED && !kind.profiles.empty()) {
+    if (mode_.how == TALLY_TRANSFORMED)
       scope_ = profile_scope(request, kind.policy, mode_.stock_isa);
-      known_ = read_profiles(kind.profiles, scope_);
+    if (!kind.profiles.empty()) {
+      known_ = known_choices(kind.profiles, scope_);
       server_.known = known_.data();
       server_.known_count = static_cast<uint32_t>(known_.size());
     }
@@ -206,7 +207,6 @@ class Tenants final : public Job {
         run_app(core, [this](const stretto_host_ops_t* ops, char* error) {
           return tally_server_run(&server_, ops, &served_, error);
         });
-        if (!scope_.empty()) write_profiles(kind_.profiles, scope_, known_, log_);
       });
     }
     if (mode_.is_limited) {
@@ -339,6 +339,7 @@ class Tenants final : public Job {
       if (r.kind == TALLY_CHOSEN)
         chosen.push_back(json::object{{"client", r.client},
                                       {"kernel", one.kernel},
+                                      {"key", fmt::format("{:016x}", r.key)},
                                       {"work_groups", r.work_groups},
                                       {"form", form_name(r.form)},
                                       {"groups", r.groups},
@@ -362,16 +363,11 @@ class Tenants final : public Job {
                                  {"control_blocks_checked", laws.controls},
                                  {"chosen", std::move(chosen)},
                                  {"refused", std::move(refused)}};
+    if (!scope_.empty()) all["server"].as_object()["profile_scope"] = scope_;
     return all;
   }
 
  private:
-  static const char* form_name(uint32_t form) {
-    return form == STRETTO_FORM_SLICE     ? "slice"
-           : form == STRETTO_FORM_PREEMPT ? "preempt"
-                                          : "original";
-  }
-
   void set_client(uint32_t i) {
     const auto count = static_cast<uint32_t>(plans_.size());
     TenantPlan& plan = *plans_[i];
@@ -393,6 +389,8 @@ class Tenants final : public Job {
     p.arrival_ns = i == 0 && !arrivals_.empty() ? arrivals_.data() : nullptr;
     p.requests = i == 0 ? kind_.requests : 0;
     p.most_requests = i == 0 ? kind_.requests : kMostRequests;
+    p.time_ns = i == 0 ? kind_.time_ns : 0;
+    p.least_requests = kind_.least_requests;
     p.lead = i == 0 && !alone_ ? kind_.lead : 0;
     p.rate = mode_.is_limited ? &rate_ : nullptr;
     if (mode_.by_firmware && i == 0) p.share = share_of_queues();
@@ -591,7 +589,7 @@ class Tenants final : public Job {
   std::vector<std::vector<tenant_request_t>> requests_;
   tally_server_parameters_t server_;
   tally_server_result_t served_{};
-  std::string scope_;  // Of choices that outlive the run; empty: they do not.
+  std::string scope_;  // Of choices, for runs that take them; empty: none are made.
   std::vector<tally_known_t> known_;
   TenantLog log_;
   std::vector<TenantMoment> moments_;
@@ -605,11 +603,15 @@ uint32_t accounts_of_tenants(const std::string& mode) { return mode_of(mode).by_
 
 void check_tenants(const TenantsKind& kind, const JobRequest& request,
                    const std::vector<TenantText>& texts) {
-  if (!kind.profiles.empty() && mode_of(request.mode).how != TALLY_TRANSFORMED)
-    throw UserError(
-        fmt::format("{}: tenants.profiles is of modes that transform (tally, "
-                    "tally-stock-isa), not of {}",
-                    request.subject(), request.mode));
+  if (!kind.profiles.empty()) {
+    const Mode& mode = mode_of(request.mode);
+    if (mode.how != TALLY_TRANSFORMED)
+      throw UserError(
+          fmt::format("{}: tenants.profiles is of modes that transform (tally, "
+                      "tally-stock-isa), not of {}",
+                      request.subject(), request.mode));
+    known_choices(kind.profiles, profile_scope(request, kind.policy, mode.stock_isa));
+  }
   shared_by(kind, request, texts);
 }
 

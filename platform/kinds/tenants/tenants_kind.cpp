@@ -128,6 +128,9 @@ void TenantsKind::describe(ParameterSet& set) {
            "Kernels of a request, one behind the other: a line each, [TIMES] OPERATOR [host_ns=N]; "
            "operators as in roofline.operators, and count:WORK_GROUPSxROUNDS; # begins a comment. "
            "host_ns: what the client computes before each launch.");
+  set.number("least_times", least_times, 1, 1'000'000,
+             "A line of kernels counts so often at least: for tenants.profiles, which need many "
+             "launches of each.");
   set.number("most_times", most_times, 0, 1'000'000,
              "A line of kernels counts so often at most, in each request; 0 = as it says. For "
              "stretto characterise, which needs few launches of each.");
@@ -135,7 +138,13 @@ void TenantsKind::describe(ParameterSet& set) {
   set.text("best_effort", best_effort,
            "Workloads with the kernels of best-effort clients, with commas between; one may come "
            "again.");
-  set.number("requests", requests, 1, 1'000'000, "Of the first client; the others end with it.");
+  set.number("requests", requests, 1, 1'000'000,
+             "Of the first client, at most; the others end with it.");
+  set.number(
+      "time_ns", time_ns, 0, 1'000'000'000'000,
+      "So long after its begin the first client begins no further request; 0 = no matter when.");
+  set.number("least_requests", least_requests, 1, 1'000'000,
+             "Of the first client, whatever tenants.time_ns says.");
   set.number("lead", lead, 0, 1'000'000,
              "Requests that each best-effort client ends before the first client begins: time to "
              "measure its kernels (TL-U14).");
@@ -155,10 +164,10 @@ void TenantsKind::describe(ParameterSet& set) {
   set.text("alone", alone,
            "Result folder of the same clients in mode ideal: throughput and p99 are given beside "
            "theirs alone, too.");
-  set.text(
-      "profiles", profiles,
-      "File in which the choices of the profiler are kept for the next run on the same machine "
-      "with the same policy.");
+  set.text("profiles", profiles,
+           "Result folder of mode tally or tally-stock-isa on the same machine with the same "
+           "policy: what its profiler chose "
+           "is not measured again.");
   set.number("launch_latency_ns", launch_latency_ns, 0, 1'000'000'000,
              "Law: so long after high priority has become active a best-effort kernel that was on "
              "its way may begin, and none later.");

@@ -33,19 +33,22 @@ class TenantsKind final : public WorkloadKind {
   std::vector<std::string> kernel_files(const JobRequest& request) const override;
   std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
 
-  std::string kernels;      // Of a request; empty: clients are named.
-  uint32_t most_times = 0;  // Of a line of `kernels` in a request; 0: as it says.
-  std::string high;         // Workload of the high-priority client,
-  std::string best_effort;  // of the others, with commas between.
-  uint32_t requests = 10;   // Of the first client.
-  uint32_t lead = 0;        // Requests that best effort ends before the first client begins.
+  std::string kernels;          // Of a request; empty: clients are named.
+  uint32_t least_times = 1;     // Of a line of `kernels` in a request.
+  uint32_t most_times = 0;      // Likewise; 0: as it says.
+  std::string high;             // Workload of the high-priority client,
+  std::string best_effort;      // of the others, with commas between.
+  uint32_t requests = 10;       // Of the first client, at most.
+  uint64_t time_ns = 0;         // In which they begin; 0: no matter when.
+  uint32_t least_requests = 1;  // That begin all the same.
+  uint32_t lead = 0;            // Requests that best effort ends before the first client begins.
   Arrivals arrivals = Arrivals::back_to_back;
   uint64_t interval_ns = 0;        // Between arrivals, on average.
   uint32_t burst_requests = 10;    // Of a burst, on average,
   uint64_t burst_interval_ns = 0;  // and between two of it.
   std::string trace;
   std::string alone;     // Result folder of mode ideal; empty: nothing is normalised.
-  std::string profiles;  // File of choices that outlive a run; empty: none do.
+  std::string profiles;  // Result folder whose choices are taken; empty: none.
   uint64_t launch_latency_ns = 20'000;
   uint64_t slice_ns = 2'000'000;  // Mode time-slicing.
   tally_policy_t policy;

@@ -120,6 +120,13 @@ static stretto_status_t run_request(tenant_t* t, int* is_cut) {
   return tenant_wait(&t->port);
 }
 
+// Whether another request begins that may do so at `at_ns`.
+static int begins(const tenant_t* t, uint64_t at_ns) {
+  const tenant_parameters_t* p = t->p;
+  return p->time_ns == 0 || t->result->requests < p->least_requests ||
+         at_ns < t->result->begin_ns + p->time_ns;
+}
+
 static void wait_until(const tenant_t* t, uint64_t at_ns) {
   if (now_ns(t) < at_ns) t->ops->wait_any(t->ops->context, NULL, 0, at_ns);
 }
@@ -139,6 +146,7 @@ static stretto_status_t run(tenant_t* t) {
   while (r->requests < most && !is_cut && goes_on(t)) {
     tenant_request_t one = {.arrival_ns = now_ns(t)};
     if (p->arrival_ns != NULL) one.arrival_ns = r->begin_ns + p->arrival_ns[r->requests];
+    if (!begins(t, one.arrival_ns > now_ns(t) ? one.arrival_ns : now_ns(t))) break;
     wait_until(t, one.arrival_ns);
     one.begin_ns = now_ns(t);
     TRY(run_request(t, &is_cut));

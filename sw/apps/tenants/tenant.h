@@ -58,7 +58,9 @@ typedef struct tenant_parameters {
   const uint64_t* arrival_ns;  // Of each request, from the begin on; null: back to back.
   uint32_t requests;           // 0: until client 0 has ended; alone: as long as it took.
   uint32_t most_requests;      // Room for them.
-  stretto_share_t share;  // Its `high` is not 0: the command processor schedules all clients so.
+  uint64_t time_ns;  // Behind its begin the client begins no further request; 0: no matter when.
+  uint32_t least_requests;  // That it begins all the same.
+  stretto_share_t share;    // Its `high` is not 0: the command processor schedules all clients so.
   uint32_t context[STRETTO_CONTEXTS];  // Queues that have the GPU in turn;
   uint32_t contexts;                   // 0: all at once.
   uint64_t slice_ns, save_bytes;       // Of each.
