@@ -5,6 +5,8 @@
 #include <stddef.h>
 
 #define PER_MILLE 1000u
+#define SLICED_PER_MILLE \
+  1300u  // What slices are expected to take of the original's time, together.
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static uint32_t parts(uint32_t all, uint32_t of) { return all / of + (all % of != 0); }
@@ -73,13 +75,6 @@ uint32_t tally_candidates(const tally_policy_t* policy, const tally_kernel_t* ke
   return count;
 }
 
-tally_configuration_t tally_fallback(const tally_policy_t* policy, const tally_kernel_t* kernel) {
-  const uint32_t groups = least(policy->min_worker_blocks, kernel->work_groups);
-  if (kernel->can_preempt) return (tally_configuration_t){STRETTO_FORM_PREEMPT, groups};
-  if (kernel->can_slice) return (tally_configuration_t){STRETTO_FORM_SLICE, groups};
-  return original_of(kernel);
-}
-
 uint32_t tally_launches(const tally_kernel_t* kernel, tally_configuration_t configuration) {
   if (configuration.form != STRETTO_FORM_SLICE) return 1;
   return parts(kernel->work_groups, configuration.groups);
@@ -113,14 +108,62 @@ static int32_t fastest(const tally_policy_t* policy, const tally_kernel_t* kerne
 
 static int32_t staged(const tally_policy_t* policy, const tally_kernel_t* kernel,
                       const tally_profile_t* profile) {
-  const int is_short = profile->original_ns < policy->turnaround_threshold_ns;
-  const uint32_t lowest =
-      is_short ? policy->short_kernel_speed_threshold : policy->fallback_speed_threshold;
+  if (profile->original_ns <= policy->turnaround_threshold_ns)
+    return fastest(policy, kernel, profile, policy->short_kernel_speed_threshold, 1);
+  const uint32_t lowest = policy->fallback_speed_threshold;
   for (uint32_t speed = PER_MILLE;;) {
     const int32_t found = fastest(policy, kernel, profile, speed, 1);
     if (found >= 0 || speed == lowest) return found;
     speed = speed > lowest + policy->speed_step ? speed - policy->speed_step : lowest;
   }
+}
+
+// Time of the candidate of `form` with the fewest work-groups at a time; 0: not known. A kernel that the units hold at
+// once has none, and is that by itself.
+static uint64_t of_fewest(const tally_profile_t* profile, uint32_t form) {
+  if (profile->count == 0) return profile->original_ns;
+  for (uint32_t i = profile->count; i-- > 0;)
+    if (profile->candidates[i].form == form && profile->duration_ns[i] != 0)
+      return profile->duration_ns[i];
+  return 0;
+}
+
+static tally_configuration_t fewer_workers(const tally_policy_t* policy,
+                                           const tally_kernel_t* kernel, uint64_t duration_ns) {
+  const uint32_t most = least(kernel->units, kernel->work_groups);
+  const uint64_t turnaround = tally_turnaround_ns(
+      policy, kernel, (tally_configuration_t){STRETTO_FORM_PREEMPT, most}, duration_ns);
+  uint64_t workers = turnaround == 0 ? most : policy->turnaround_threshold_ns * most / turnaround;
+  if (workers < policy->min_worker_blocks) workers = policy->min_worker_blocks;
+  if (workers >= kernel->work_groups) return original_of(kernel);
+  return (tally_configuration_t){STRETTO_FORM_PREEMPT, (uint32_t)workers};
+}
+
+static tally_configuration_t more_slices(const tally_policy_t* policy, const tally_kernel_t* kernel,
+                                         const tally_profile_t* profile) {
+  const uint64_t wanted =
+      (profile->original_ns * SLICED_PER_MILLE + PER_MILLE * policy->turnaround_threshold_ns - 1) /
+      (PER_MILLE * policy->turnaround_threshold_ns);
+  const uint32_t most = parts(kernel->work_groups, policy->min_worker_blocks);
+  uint32_t slices = wanted < most ? (uint32_t)wanted : most;
+  for (uint32_t i = 0; i < profile->count; ++i) {
+    const uint32_t launches = tally_launches(kernel, profile->candidates[i]);
+    if (launches > slices) slices = least(launches, most);
+  }
+  if (slices <= 1) return original_of(kernel);
+  return (tally_configuration_t){STRETTO_FORM_SLICE, parts(kernel->work_groups, slices)};
+}
+
+static tally_configuration_t fallback(const tally_policy_t* policy, const tally_kernel_t* kernel,
+                                      const tally_profile_t* profile) {
+  const uint64_t preempt = kernel->can_preempt ? of_fewest(profile, STRETTO_FORM_PREEMPT) : 0;
+  const uint64_t slice = kernel->can_slice ? of_fewest(profile, STRETTO_FORM_SLICE) : 0;
+  const int by_workers = preempt != 0 && (slice == 0 || preempt <= slice);
+  const uint64_t faster = by_workers ? preempt : slice;
+  if (faster == 0 || profile->original_ns * PER_MILLE < faster * policy->fallback_speed_threshold)
+    return original_of(kernel);
+  if (by_workers) return fewer_workers(policy, kernel, preempt);
+  return more_slices(policy, kernel, profile);
 }
 
 tally_configuration_t tally_choose(const tally_policy_t* policy, const tally_kernel_t* kernel,
@@ -129,9 +172,8 @@ tally_configuration_t tally_choose(const tally_policy_t* policy, const tally_ker
                             ? staged(policy, kernel, profile)
                             : fastest(policy, kernel, profile, 0, 0);
   if (found >= 0) return profile->candidates[found];
-  if (profile->original_ns != 0 && profile->original_ns <= policy->turnaround_threshold_ns)
-    return original_of(kernel);
-  return tally_fallback(policy, kernel);
+  if (profile->original_ns <= policy->turnaround_threshold_ns) return original_of(kernel);
+  return fallback(policy, kernel, profile);
 }
 
 tally_decision_t tally_decide(const tally_policy_t* policy, const tally_situation_t* s) {

@@ -30,10 +30,10 @@ typedef struct tally_policy {
   uint64_t idle_before_original_kernels_ns;
   uint32_t ptb_max_threads_per_unit;  // Of workers (-10).
   uint32_t threads_per_wavefront;     // A warp's.
-  uint32_t min_worker_blocks;         // Workers where nothing is known or qualifies (-10).
+  uint32_t min_worker_blocks;  // Work-groups at a time where nothing qualifies, at least (-10).
   // Staged: the speed that is asked of a configuration, per mille of the original's, is `1000`, then
-  // less by `speed_step`, and `fallback_speed_threshold` at last; that of kernels that are shorter
-  // than the threshold themselves is `short_kernel_speed_threshold` (-11).
+  // less by `speed_step`, and `fallback_speed_threshold` at last; that of kernels that are no longer
+  // than the threshold themselves is `short_kernel_speed_threshold` from the first (-11).
   uint32_t speed_step;
   uint32_t fallback_speed_threshold;
   uint32_t short_kernel_speed_threshold;
@@ -70,8 +70,6 @@ typedef struct tally_kernel {
 // number: 0 for a kernel of no more work-groups than units.
 uint32_t tally_candidates(const tally_policy_t* policy, const tally_kernel_t* kernel,
                           tally_configuration_t candidates[TALLY_CANDIDATES]);
-// The configuration of a kernel that has no candidates, or none that qualifies.
-tally_configuration_t tally_fallback(const tally_policy_t* policy, const tally_kernel_t* kernel);
 // Launches that a configuration takes without preemption.
 uint32_t tally_launches(const tally_kernel_t* kernel, tally_configuration_t configuration);
 
@@ -89,7 +87,10 @@ typedef struct tally_profile {
   const uint64_t* duration_ns;
 } tally_profile_t;
 
-// The configuration for a kernel that may be stopped at any time (TL-SCHED-03, -07, -11).
+// The configuration for a kernel that may be stopped at any time (TL-SCHED-03, -07, -11). If none within the
+// threshold is fast enough, and the original kernel is too long: fewer work-groups at a time than units, in
+// proportion to how far one a unit is from the threshold, or so many more slices, whichever form is faster with one
+// a unit (the authors' code, src/tally/scheduler/priority.cpp); the original if both are hopelessly slow.
 tally_configuration_t tally_choose(const tally_policy_t* policy, const tally_kernel_t* kernel,
                                    const tally_profile_t* profile);
 

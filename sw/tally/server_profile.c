@@ -103,7 +103,6 @@ profile_t* profile_find(server_t* s, tenant_t* t, const item_t* item) {
   t->profiles = p;
   if (s->p->policy.profile_warm_up_iterations == 0) p->turn = 1;
   recall(s, t, p);
-  if (p->candidates == 0 && !p->is_chosen) settle(s, t, p);
   return p;
 }
 

@@ -155,8 +155,8 @@ TEST_CASE("what suspended work-groups do not get back is found out") {
       {"bytes", "bytes of suspended work-groups written = read back"}};
   for (const auto& [fault, line] : cases) {
     const Finished finished = run_stretto(
-        "run tally/small --mode time-slicing --impl all=model --set tenants.slice_ns=20000 --set "
-        "tenants.requests=2 --set tenants.lead=0 --set tenants.best_effort=" +
+        "run tally/small --mode time-slicing --impl all=model --set tenants.slice_ns=10000 --set "
+        "tenants.requests=4 --set tenants.lead=0 --set tenants.best_effort=" +
         file + " --set gpu.fault.restore=" + fault + " --out " + scratch.path + "/" + fault);
     INFO(finished.output);
     CHECK(finished.status == (fault == "none" ? 0 : 1));

@@ -7,6 +7,8 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -106,20 +108,28 @@ TEST_CASE("a configuration is a form and its work-groups, but none that was refu
   tally_kernel_t kernel = kernel_of(250, 8, 1);
   kernel.can_preempt = 0;
   CHECK(candidates_of(kernel) == Configurations{{kSlice, 84}});
-  const tally_policy_t policy = tally_policy_defaults();
-  CHECK(tally_fallback(&policy, &kernel) == tally_configuration_t{kSlice, 24});
   kernel.can_slice = 0;
   CHECK(candidates_of(kernel).empty());
-  CHECK(tally_fallback(&policy, &kernel) == tally_configuration_t{kOriginal, 250});
 }
 
-TEST_CASE("kernels without candidates have 24 workers at least", "[TL-SCHED-10]") {
+TEST_CASE("of a kernel without candidates fewer run at a time, and 24 at least", "[TL-SCHED-10]") {
   const tally_policy_t policy = tally_policy_defaults();
-  const tally_profile_t nothing{};
-  for (const auto& [groups, workers] : {std::pair(108u, 24u), {24u, 24u}, {5u, 5u}}) {
-    const tally_kernel_t kernel = kernel_of(groups);
-    CHECK(tally_choose(&policy, &kernel, &nothing) == tally_configuration_t{kPreempt, workers});
-  }
+  const auto chosen = [&](uint32_t groups, uint64_t original_ns, int can_preempt = 1) {
+    tally_kernel_t kernel = kernel_of(groups);
+    kernel.can_preempt = can_preempt;
+    const tally_profile_t profile{original_ns, 0, nullptr, nullptr};
+    return tally_choose(&policy, &kernel, &profile);
+  };
+  CHECK(chosen(108, 31'600) == tally_configuration_t{kOriginal, 108});
+  // All of them at once are met 100 us before their end: 31.6 % of them.
+  CHECK(chosen(108, 200'000) == tally_configuration_t{kPreempt, 34});
+  CHECK(chosen(108, 1'000'000) == tally_configuration_t{kPreempt, 24});
+  CHECK(chosen(60, 200'000) == tally_configuration_t{kPreempt, 24});
+  CHECK(chosen(24, 200'000) == tally_configuration_t{kOriginal, 24});
+  CHECK(chosen(5, 200'000) == tally_configuration_t{kOriginal, 5});
+  // 9 slices of 28.9 us would have fewer than 24.
+  CHECK(chosen(108, 200'000, 0) == tally_configuration_t{kSlice, 22});
+  CHECK(chosen(24, 200'000, 0) == tally_configuration_t{kOriginal, 24});
 }
 
 TEST_CASE("turnaround of a sliced kernel is the time of a slice", "[TL-PROF-03]") {
@@ -188,16 +198,35 @@ TEST_CASE("the fastest stage that a configuration within the threshold reaches h
   CHECK(s.choose(100'000, {127'000, 64'000, 125'000, 400'000}) ==
         tally_configuration_t{kPreempt, 108});
   CHECK(s.choose(100'000, {0, 0, 0, 126'400}) == tally_configuration_t{kSlice, 108});
-  // Speed 0.1 is the last stage: 100 / 0.1 = 1,000 us, and those are too long to stop.
+}
+
+TEST_CASE("where none is short enough fewer workers run, or more slices", "[TL-SCHED-10]") {
+  Subject s;
+  // Speed 0.1 is the last stage: 100 / 0.1 = 1,000 us. P 108 needs 125 us to stop.
   CHECK(s.choose(100'000, {1'000'000, 1'000'000, 1'000'000, 1'000'000}) ==
+        tally_configuration_t{kPreempt, 27});
+  CHECK(s.choose(1'000'000, {1'000'000, 1'000'000, 2'000'000, 2'000'000}) ==
         tally_configuration_t{kPreempt, 24});
+  // 4 slices are faster than workers; 5 of 26 us are wanted.
+  CHECK(s.choose(100'000, {1'000'000, 1'000'000, 300'000, 299'999}) ==
+        tally_configuration_t{kSlice, 87});
+  // As many slices as a candidate has; and none of fewer than 24.
+  CHECK(s.choose(40'000, {0, 0, 0, 200'000}) == tally_configuration_t{kSlice, 108});
+  CHECK(s.choose(1'000'000, {0, 0, 0, 1'000'000}) == tally_configuration_t{kSlice, 24});
+  // Slower than a tenth: as it is.
+  CHECK(s.choose(100'000, {1'000'000, 1'000'000, 1'000'001, 1'000'001}) ==
+        tally_configuration_t{kOriginal, 432});
+  CHECK(s.choose(100'000, {0, 0, 0, 0}) == tally_configuration_t{kOriginal, 432});
 }
 
 TEST_CASE("a kernel shorter than the threshold asks for half its speed", "[TL-SCHED-11]") {
   Subject s;
   CHECK(s.choose(30'000, {60'000, 0, 0, 0}) == tally_configuration_t{kPreempt, 216});
   CHECK(s.choose(30'000, {60'001, 0, 0, 0}) == tally_configuration_t{kOriginal, 432});
-  CHECK(s.choose(31'600, {100'000, 0, 0, 0}) == tally_configuration_t{kPreempt, 216});
+  CHECK(s.choose(31'600, {100'000, 0, 0, 0}) == tally_configuration_t{kOriginal, 432});
+  CHECK(s.choose(31'601, {100'000, 0, 0, 0}) == tally_configuration_t{kPreempt, 216});
+  // The first of them, whatever is faster.
+  CHECK(s.choose(30'000, {59'000, 30'000, 0, 0}) == tally_configuration_t{kPreempt, 216});
 }
 
 TEST_CASE("the text's objective takes the fastest within the threshold",
@@ -207,7 +236,7 @@ TEST_CASE("the text's objective takes the fastest within the threshold",
   CHECK(s.choose(100'000, {110'000, 64'000, 120'000, 105'000}) ==
         tally_configuration_t{kSlice, 108});
   CHECK(s.choose(100'000, {127'000, 64'000, 253'000, 127'000}) ==
-        tally_configuration_t{kPreempt, 24});
+        tally_configuration_t{kSlice, 87});
   s.policy.turnaround_threshold_ns = 32'000;
   CHECK(s.choose(100'000, {127'000, 64'000, 253'000, 127'000}) ==
         tally_configuration_t{kSlice, 216});
@@ -224,7 +253,7 @@ std::optional<tally_configuration_t> searched(const tally_policy_t& p, const tal
   };
   std::vector<Found> all;
   for (int stage = 10; stage >= 1; --stage) {
-    if (original < p.turnaround_threshold_ns && stage < 5) continue;
+    if (original <= p.turnaround_threshold_ns && stage != 5) continue;
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (durations[i] == 0) continue;
       const double speed = static_cast<double>(original) / static_cast<double>(durations[i]);
@@ -243,6 +272,38 @@ std::optional<tally_configuration_t> searched(const tally_policy_t& p, const tal
   });
   if (best != all.end()) return candidates[best->index];
   return std::nullopt;
+}
+
+// Where none is found, from ratios.
+tally_configuration_t restricted(const tally_policy_t& p, const tally_kernel_t& kernel,
+                                 uint64_t original, const Configurations& candidates,
+                                 const std::vector<uint64_t>& durations) {
+  const tally_configuration_t whole{kOriginal, kernel.work_groups};
+  const auto groups = static_cast<double>(kernel.work_groups);
+  std::map<uint32_t, double> last;  // Of the fewest work-groups at a time.
+  double slices = std::ceil(1.3 * static_cast<double>(original) /
+                            static_cast<double>(p.turnaround_threshold_ns));
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (durations[i] != 0) last[candidates[i].form] = static_cast<double>(durations[i]);
+    if (candidates[i].form == kSlice)
+      slices = std::max(slices, std::ceil(groups / candidates[i].groups));
+  }
+  if (candidates.empty()) last[kPreempt] = static_cast<double>(original);
+  const bool by_workers =
+      last.count(kPreempt) != 0 && (last.count(kSlice) == 0 || last[kPreempt] <= last[kSlice]);
+  const double duration = last.empty() ? 1e30 : by_workers ? last[kPreempt] : last[kSlice];
+  if (duration > 10.0 * static_cast<double>(original)) return whole;
+  if (by_workers) {
+    const double of_units = std::min<double>(kernel.units, groups);
+    const double turnaround = std::floor(duration * of_units / groups / 2);
+    const double workers = std::max(
+        24.0, std::floor(static_cast<double>(p.turnaround_threshold_ns) * of_units / turnaround));
+    if (workers >= groups) return whole;
+    return {kPreempt, static_cast<uint32_t>(workers)};
+  }
+  slices = std::min(slices, std::ceil(groups / 24));
+  if (slices <= 1) return whole;
+  return {kSlice, static_cast<uint32_t>(std::ceil(groups / slices))};
 }
 
 TEST_CASE("the choice is that of a search over all stages and candidates", "[TL-SCHED-11]") {
@@ -274,7 +335,7 @@ TEST_CASE("the choice is that of a search over all stages and candidates", "[TL-
       REQUIRE(got.form == kOriginal);
       ++originals;
     } else {
-      REQUIRE(got == tally_configuration_t{kPreempt, std::min(24u, kernel.work_groups)});
+      REQUIRE(got == restricted(policy, kernel, original, candidates, durations));
       ++fallbacks;
     }
   }
