@@ -38,7 +38,7 @@ void list_workloads() {
       work = workload.kind->info().name + ":";
       for (const auto& [key, size] : workload.kind->shape())
         work += fmt::format(" {} {}", key, size);
-      work += "; data " + workload.data;
+      work += "; data " + (workload.kind->info().data.empty() ? "own" : workload.data);
     }
     fmt::print("{:<20} {:<34} machine {}; {}\n", name, workload.description, workload.machine,
                work);

@@ -35,9 +35,11 @@ install(EXPORT stretto NAMESPACE stretto:: FILE stretto-targets.cmake DESTINATIO
 install(FILES platform/cmake/stretto-config.cmake DESTINATION lib/cmake/stretto)
 
 if(STRETTO_SW)
+  get_property(wrong GLOBAL PROPERTY STRETTO_WRONG_ELFS)
+  list(JOIN wrong "|" wrong)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/sw/firmware ${CMAKE_BINARY_DIR}/sw/kernels DESTINATION lib/stretto/sw
-          FILES_MATCHING PATTERN *.elf
-          REGEX "/(collective_beyond|tile_queue_breaks_[a-z_]*|stages_[a-z_0-9]*|ops_stream_no_wait|transform_[a-z]*|gemm_(skip_step|other_order|other_rows|wild_store|swap_tiles))\\.elf$" EXCLUDE)
+          FILES_MATCHING PATTERN *.elf REGEX "/(${wrong}|transform_[a-z]*)\\.elf$" EXCLUDE
+          REGEX "/(CMakeFiles|[^/]*\\.dir)$" EXCLUDE)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/sw/graphs DESTINATION lib/stretto/sw
           FILES_MATCHING PATTERN *.elf PATTERN *.json)
   list(JOIN STRETTO_KERNEL_FLAGS " " STRETTO_KERNEL_FLAGS_TEXT)

@@ -61,7 +61,15 @@ function(stretto_riscv_program name out of sources flags)
   set(${out} ${objects} PARENT_SCOPE)
 endfunction()
 
+# Programs with a fault, for tests, are not installed: those that are defined while STRETTO_WRONG is ON.
+function(stretto_note_wrong name)
+  if(STRETTO_WRONG)
+    set_property(GLOBAL APPEND PROPERTY STRETTO_WRONG_ELFS ${name})
+  endif()
+endfunction()
+
 function(stretto_firmware name)
+  stretto_note_wrong(${name})
   cmake_parse_arguments(arg "" "LINKER_SCRIPT;OF" "SOURCES;CHANGES;DEFINES;FLAGS" ${ARGN})
   if(NOT STRETTO_SW)
     return()
@@ -86,6 +94,7 @@ function(stretto_firmware name)
 endfunction()
 
 function(stretto_kernel name)
+  stretto_note_wrong(${name})
   cmake_parse_arguments(arg "" "ENTRY;OF" "SOURCES;CHANGES;DEFINES;FLAGS" ${ARGN})
   if(NOT STRETTO_SW)
     return()

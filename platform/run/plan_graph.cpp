@@ -124,6 +124,7 @@ PlannedGraph::PlannedGraph(RunOptions& options, const PlanOptions& how) {
   if (name.ends_with(".onnx") && !fs::exists(name)) throw UserError(name + ": no such file");
   if (name.ends_with(".onnx") && !fs::is_regular_file(name))
     throw UserError(name + ": cannot be read (is not a regular file)");
+  if (how.training && options.out.empty()) options.out = default_out_folder(options) + "-training";
   held_ = std::make_unique<HeldSignals>();
   std::string folder;
   if (options.dry_run) {

@@ -36,6 +36,7 @@ typedef enum tally_record_kind {
                       // that were taken.
   TALLY_REFUSED,      // `kernel` has no form: `text` says why.
   TALLY_CHOSEN,       // `kernel` is launched as form and `groups` say from now on.
+  TALLY_MEASURED,     // Before: `kernel` as form and `groups` say took `duration_ns`.
 } tally_record_kind_t;
 
 typedef struct tally_record {
@@ -50,19 +51,19 @@ typedef struct tally_record {
   uint64_t next;
   uint64_t control;      // Address of the control block; 0: has none.
   int is_last;           // ENDED: nothing of the kernel is left. CHOSEN: the estimate is measured.
-  uint64_t original_ns;  // CHOSEN: measured, 0 = not; and of the configuration,
+  uint64_t original_ns;  // CHOSEN: measured, 0 = not; and of the configuration, as MEASURED,
   uint64_t duration_ns;
   uint64_t turnaround_ns;  // with the estimate.
-  uint64_t key;            // CHOSEN: of library, kernel, grid and arguments but for addresses.
+  uint64_t key;            // Of both: library, kernel, grid and arguments but for addresses.
   const char* kernel;
   const char* text;
 } tally_record_t;
 
-// A choice of an earlier run.
+// What an earlier run has measured of a kernel.
 typedef struct tally_known {
   uint64_t key;
   tally_configuration_t configuration;
-  uint64_t original_ns, duration_ns;  // Measured; 0 = not.
+  uint64_t duration_ns;
 } tally_known_t;
 
 typedef struct tally_server_parameters {
@@ -79,7 +80,7 @@ typedef struct tally_server_parameters {
   uint32_t high_account;
   uint32_t best_effort_account;
   uint32_t own_account;
-  const tally_known_t* known;  // Kernels that need not be measured.
+  const tally_known_t* known;  // A kernel of which everything is here is not measured.
   uint32_t known_count;
   void (*log)(void* context, const tally_record_t* record);
   void* log_context;

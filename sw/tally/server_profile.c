@@ -53,6 +53,23 @@ static void tell_choice(const server_t* s, const tenant_t* t, const profile_t* p
                                  .kernel = p->kernel->name});
 }
 
+static void tell_measured(const server_t* s, const tenant_t* t, const profile_t* p,
+                          tally_configuration_t configuration, uint64_t duration_ns) {
+  if (duration_ns == 0) return;
+  server_log(s, (tally_record_t){.kind = TALLY_MEASURED,
+                                 .client = t->number,
+                                 .form = configuration.form,
+                                 .groups = configuration.groups,
+                                 .work_groups = p->shape.work_groups,
+                                 .duration_ns = duration_ns,
+                                 .key = p->key,
+                                 .kernel = p->kernel->name});
+}
+
+static tally_configuration_t original_of(const profile_t* p) {
+  return (tally_configuration_t){STRETTO_FORM_ORIGINAL, p->shape.work_groups};
+}
+
 static void settle(const server_t* s, const tenant_t* t, profile_t* p) {
   const tally_profile_t measured = {.original_ns = p->original_ns,
                                     .count = p->candidates,
@@ -61,25 +78,34 @@ static void settle(const server_t* s, const tenant_t* t, profile_t* p) {
   p->chosen = tally_choose(&s->p->policy, &p->shape, &measured);
   p->is_chosen = 1;
   uint64_t duration_ns = p->chosen.form == STRETTO_FORM_ORIGINAL ? p->original_ns : 0;
-  for (uint32_t i = 0; i < p->candidates; ++i)
+  tell_measured(s, t, p, original_of(p), p->original_ns);
+  for (uint32_t i = 0; i < p->candidates; ++i) {
+    tell_measured(s, t, p, p->candidate[i], p->duration_ns[i]);
     if (p->candidate[i].form == p->chosen.form && p->candidate[i].groups == p->chosen.groups)
       duration_ns = p->duration_ns[i];
+  }
   tell_choice(s, t, p, duration_ns);
 }
 
-// A choice of an earlier run, if the kernel has that form and as many work-groups.
-static void recall(const server_t* s, const tenant_t* t, profile_t* p) {
-  for (uint32_t i = 0; i < s->p->known_count && !p->is_chosen; ++i) {
+static uint64_t known_ns(const server_t* s, const profile_t* p, tally_configuration_t c) {
+  for (uint32_t i = 0; i < s->p->known_count; ++i) {
     const tally_known_t* known = &s->p->known[i];
-    const tally_configuration_t c = known->configuration;
-    if (known->key != p->key || c.form >= FORMS || !p->kernel->has[c.form] || c.groups == 0 ||
-        c.groups > p->shape.work_groups)
-      continue;
-    p->chosen = c;
-    p->is_chosen = 1;
-    p->original_ns = known->original_ns;
-    tell_choice(s, t, p, known->duration_ns);
+    if (known->key == p->key && known->configuration.form == c.form &&
+        known->configuration.groups == c.groups)
+      return known->duration_ns;
   }
+  return 0;
+}
+
+// Chooses at once if an earlier run has measured all that there is to measure.
+static void recall(const server_t* s, const tenant_t* t, profile_t* p) {
+  p->original_ns = known_ns(s, p, original_of(p));
+  int is_whole = p->original_ns != 0;
+  for (uint32_t i = 0; i < p->candidates && is_whole; ++i) {
+    p->duration_ns[i] = known_ns(s, p, p->candidate[i]);
+    is_whole = p->duration_ns[i] != 0;
+  }
+  if (is_whole) settle(s, t, p);
 }
 
 profile_t* profile_find(server_t* s, tenant_t* t, const item_t* item) {
@@ -111,7 +137,7 @@ tally_configuration_t profile_next(const profile_t* profile, int* is_measured) {
   if (profile->is_chosen) return profile->chosen;
   *is_measured = 1;
   if (profile->turn >= 2) return profile->candidate[profile->turn - 2];
-  return (tally_configuration_t){STRETTO_FORM_ORIGINAL, profile->shape.work_groups};
+  return original_of(profile);
 }
 
 void profile_note(server_t* s, const tenant_t* t, profile_t* p, uint64_t duration_ns) {

@@ -317,14 +317,14 @@ TEST_CASE("a long rest is used to measure, and each line is launched as often as
   for (const auto& one : chosen) CHECK(one.at("duration_ns").to_number<uint64_t>() > 0);
 }
 
-TEST_CASE("what the profiler chose in an earlier run is not measured again") {
+TEST_CASE("what the profiler measured in an earlier run is not measured again") {
   const Scratch scratch;
   const std::string own =
       "run tally/small --mode tally --impl all=model --set tenants.ptb_max_threads_per_unit=128 "
       "--set tenants.profile_warm_up_iterations=0 --set tenants.requests=2";
   const std::string first = scratch.path + "/first", set = " --set tenants.profiles=" + first;
-  const auto taken = [&](const std::string& folder) {
-    const Finished finished = run_stretto(own + set + " --out " + scratch.path + folder);
+  const auto taken = [&](const std::string& folder, const std::string& more = "") {
+    const Finished finished = run_stretto(own + set + more + " --out " + scratch.path + folder);
     INFO(finished.output);
     REQUIRE(finished.status == 0);
     return RunResult(stats(scratch.path + folder), finished.output);
@@ -337,12 +337,16 @@ TEST_CASE("what the profiler chose in an earlier run is not measured again") {
   CHECK(second.at("job.server.chosen").as_array()[0].at("form").as_string() == "original");
   CHECK(second.number("job.server.originals") * 3 == second.number("job.server.launches"));
   CHECK(second.number("job.server.slices") == 0);
-  // Choices that nobody can launch are measured again.
+  // What was measured is chosen from by another policy, too.
+  const RunResult other = taken("/other", " --set tenants.turnaround_threshold_ns=1000");
+  CHECK(other.at("job.server.measured") == second.at("job.server.measured"));
+  CHECK(other.at("job.server.chosen") != second.at("job.server.chosen"));
+  // A kernel of which a configuration is missing is measured again.
   edit(
       first,
       [](boost::json::object& root) {
-        for (auto& one : root["job"].at("server").at("chosen").as_array())
-          one.as_object()["groups"] = 4294967295;
+        for (auto& one : root["job"].at("server").at("measured").as_array())
+          if (one.at("form").as_string() == "preempt") one.as_object()["groups"] = 4294967295;
       },
       true);
   const RunResult third = taken("/third");
@@ -352,10 +356,10 @@ TEST_CASE("what the profiler chose in an earlier run is not measured again") {
   const std::map<std::string, std::string> cases{
       {own + set + "nix", "firstnix/stats.json"},
       {own + " --set tenants.profiles=" + scratch.path + "/ideal",
-       "/ideal is no complete result of a mode that transforms (tally, tally-stock-isa)"},
-      {own + set + " --set tenants.turnaround_threshold_ns=5",
-       "first is of another machine or policy: its choices do not hold here"},
-      {own + set + " --set gpu.cus=7", "of another machine or policy"}};
+       "/ideal is no complete result of mode tally"},
+      {own + set + " --set gpu.cus=7", "first is of another machine: its times do not hold here"},
+      {"run tally/small --mode tally-stock-isa --impl all=model" + set,
+       "first is no complete result of mode tally-stock-isa"}};
   REQUIRE(run_stretto("run tally/small --mode ideal --impl all=model --out " + scratch.path +
                       "/ideal --set tenants.requests=2")
               .status == 0);
@@ -381,6 +385,16 @@ TEST_CASE("figures are given beside those of the same clients alone, and of no o
   const Finished other = run_stretto("run tally/models/tiny-training --mode ideal" + set);
   CHECK(other.status == 2);
   CHECK(other.output.find("has other clients") != std::string::npos);
+  const std::map<std::string, std::string> cases{
+      {" --set gpu.cus=7", "/alone is of another machine"},
+      {" --set tenants.most_times=1", "/alone has other clients"},
+      {"/nix", "/alone/nix/stats.json"}};
+  for (const auto& [more, line] : cases) {
+    const Finished bad = run_stretto("run tally/small --mode mps" + set + more + " --dry-run");
+    INFO(bad.output);
+    CHECK(bad.status == 2);
+    CHECK(bad.says(line));
+  }
 }
 
 TEST_CASE("several best-effort clients share what is left", "[.long][TL-ARCH-02]") {

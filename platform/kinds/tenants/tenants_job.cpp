@@ -10,7 +10,7 @@
 #include "models/common/error.h"
 #include "platform/jobs/operands.h"
 #include "platform/jobs/shared_gpu.h"
-#include "platform/kinds/tenants/known_choices.h"
+#include "platform/kinds/tenants/profiles.h"
 #include "platform/kinds/tenants/tenant_figures.h"
 #include "platform/kinds/tenants/tenant_log.h"
 #include "platform/kinds/tenants/tenant_plan.h"
@@ -115,28 +115,39 @@ SharedGpu shared_by(const TenantsKind& kind, const JobRequest& request,
   return share_gpu(request, bytes);
 }
 
+// SHA-256 of what a client launches.
+std::string contents_of(const TenantsKind& kind, const TenantText& text) {
+  const std::string all =
+      fmt::format("{} {} {}\n{}", text.name, kind.least_times, kind.most_times, text.kernels);
+  return sha256_hex(all.data(), all.size());
+}
+
 // What a client does without the others.
 struct Alone {
   double per_s, p99_us;
 };
-// Throws UserError if the result is of other clients or another mode.
-std::vector<Alone> alone_of(const TenantsKind& kind, const std::vector<TenantText>& texts) {
+// Throws UserError if the result is of other clients, another machine or another mode.
+std::vector<Alone> alone_of(const TenantsKind& kind, const JobRequest& request,
+                            const std::vector<TenantText>& texts) {
   if (kind.alone.empty()) return {};
   const ResultFile file(kind.alone);
   if (file.mode != "ideal" || !file.why_unusable().empty())
     throw UserError(
         fmt::format("tenants.alone: {} is no complete result of mode ideal", kind.alone));
+  const ResultValue job = file.root().at("job");
+  if (job.at("scope").text() != machine_scope(request))
+    throw UserError(fmt::format("tenants.alone: {} is of another machine", kind.alone));
   std::vector<Alone> all;
-  std::vector<std::string> names;
-  for (const ResultValue& one : file.root().at("job").at("clients").items()) {
-    names.push_back(one.at("name").text());
+  std::vector<std::string> contents;
+  for (const ResultValue& one : job.at("clients").items()) {
+    contents.push_back(one.at("contents").text());
     const auto service = one.find("service_us");
     all.push_back({one.at("requests_per_s").number(), service ? service->at("p99").number() : 0});
   }
-  const auto is_same = [](const std::string& name, const TenantText& text) {
-    return name == text.name;
+  const auto is_same = [&](const std::string& one, const TenantText& text) {
+    return one == contents_of(kind, text);
   };
-  if (!std::equal(names.begin(), names.end(), texts.begin(), texts.end(), is_same))
+  if (!std::equal(contents.begin(), contents.end(), texts.begin(), texts.end(), is_same))
     throw UserError(fmt::format("tenants.alone: {} has other clients", kind.alone));
   return all;
 }
@@ -152,11 +163,12 @@ class Tenants final : public Job {
         gpu_(shared_by(kind, request, texts)),
         plans_(plans_of(kind, request, gpu_, texts)),
         arrivals_(arrivals_of(kind, request.seed)),
-        alone_figures_(alone_of(kind, texts)),
+        alone_figures_(alone_of(kind, request, texts)),
         parameters_(plans_.size()),
         results_(plans_.size()),
         requests_(plans_.size()),
         server_(server_parameters(request, gpu_, mode_.how, mode_.stock_isa, kind.policy)) {
+    for (const TenantText& text : texts) contents_.push_back(contents_of(kind, text));
     const auto count = static_cast<uint32_t>(plans_.size());
     rate_.policy = kind.rate;
     rate_.clients = count;
@@ -169,10 +181,8 @@ class Tenants final : public Job {
     server_.high_account = kHigh.number;
     server_.best_effort_account = kBestEffort.number;
     server_.own_account = kServer.number;
-    if (mode_.how == TALLY_TRANSFORMED)
-      scope_ = profile_scope(request, kind.policy, mode_.stock_isa);
     if (!kind.profiles.empty()) {
-      known_ = known_choices(kind.profiles, scope_);
+      known_ = read_profiles(kind.profiles, request);
       server_.known = known_.data();
       server_.known_count = static_cast<uint32_t>(known_.size());
     }
@@ -315,7 +325,7 @@ class Tenants final : public Job {
     json::array clients;
     for (uint32_t i = 0; i < plans_.size(); ++i) clients.push_back(client_details(i));
     const TenantOwners o = owners_of_run();
-    json::object all{{"clients", std::move(clients)}};
+    json::object all{{"scope", machine_scope(request_)}, {"clients", std::move(clients)}};
     if (o.span_ns != 0)
       all["time_ns"] = json::object{
           {"span", o.span_ns}, {"high", o.high_ns},         {"best_effort", o.best_effort_ns},
@@ -339,7 +349,6 @@ class Tenants final : public Job {
       if (r.kind == TALLY_CHOSEN)
         chosen.push_back(json::object{{"client", r.client},
                                       {"kernel", one.kernel},
-                                      {"key", fmt::format("{:016x}", r.key)},
                                       {"work_groups", r.work_groups},
                                       {"form", form_name(r.form)},
                                       {"groups", r.groups},
@@ -363,11 +372,23 @@ class Tenants final : public Job {
                                  {"control_blocks_checked", laws.controls},
                                  {"chosen", std::move(chosen)},
                                  {"refused", std::move(refused)}};
-    if (!scope_.empty()) all["server"].as_object()["profile_scope"] = scope_;
+    if (mode_.how == TALLY_TRANSFORMED) all["server"].as_object()["measured"] = measured();
     return all;
   }
 
  private:
+  json::array measured() const {
+    json::array all;
+    for (const TenantRecord& one : log_)
+      if (one.told.kind == TALLY_MEASURED)
+        all.push_back(json::object{{"key", fmt::format("{:016x}", one.told.key)},
+                                   {"kernel", one.kernel},
+                                   {"form", form_name(one.told.form)},
+                                   {"groups", one.told.groups},
+                                   {"duration_ns", one.told.duration_ns}});
+    return all;
+  }
+
   void set_client(uint32_t i) {
     const auto count = static_cast<uint32_t>(plans_.size());
     TenantPlan& plan = *plans_[i];
@@ -553,6 +574,7 @@ class Tenants final : public Job {
   json::object client_details(uint32_t client) const {
     const tenant_result_t& r = results_[client];
     json::object one{{"name", plans_[client]->name()},
+                     {"contents", contents_[client]},
                      {"requests", r.requests},
                      {"kernels", parameters_[client].step_count},
                      {"work_groups", plans_[client]->work_groups()}};
@@ -582,6 +604,7 @@ class Tenants final : public Job {
   const bool alone_;
   const SharedGpu gpu_;
   const TenantPlans plans_;
+  std::vector<std::string> contents_;
   const std::vector<uint64_t> arrivals_;
   const std::vector<Alone> alone_figures_;  // By client; empty: not known.
   std::vector<tenant_parameters_t> parameters_;
@@ -589,7 +612,6 @@ class Tenants final : public Job {
   std::vector<std::vector<tenant_request_t>> requests_;
   tally_server_parameters_t server_;
   tally_server_result_t served_{};
-  std::string scope_;  // Of choices, for runs that take them; empty: none are made.
   std::vector<tally_known_t> known_;
   TenantLog log_;
   std::vector<TenantMoment> moments_;
@@ -610,8 +632,9 @@ void check_tenants(const TenantsKind& kind, const JobRequest& request,
           fmt::format("{}: tenants.profiles is of modes that transform (tally, "
                       "tally-stock-isa), not of {}",
                       request.subject(), request.mode));
-    known_choices(kind.profiles, profile_scope(request, kind.policy, mode.stock_isa));
+    read_profiles(kind.profiles, request);
   }
+  alone_of(kind, request, texts);
   shared_by(kind, request, texts);
 }
 

@@ -48,7 +48,7 @@ class TenantsKind final : public WorkloadKind {
   uint64_t burst_interval_ns = 0;  // and between two of it.
   std::string trace;
   std::string alone;     // Result folder of mode ideal; empty: nothing is normalised.
-  std::string profiles;  // Result folder whose choices are taken; empty: none.
+  std::string profiles;  // Result folder whose measurements are taken; empty: none.
   uint64_t launch_latency_ns = 20'000;
   uint64_t slice_ns = 2'000'000;  // Mode time-slicing.
   tally_policy_t policy;

@@ -44,7 +44,7 @@ constexpr const char* kMeasuredLaunches = "sampled.launches=2";
 constexpr const char* kMeasuredWaves = "sampled.waves=2";
 constexpr const char* kListedLaunches = "tenants.most_times=2";
 constexpr unsigned kAloneInferences = 20, kAloneTrainings = 2;
-// Requests of best effort before, where a system learns: kernels are measured (TL-U14), TGS raises its limit.
+// Requests of best effort before, where a system learns meanwhile: TGS a rate, ten clients what is measured of kernels.
 constexpr unsigned kLead = 3;
 // A profile: of each kernel a first launch, whose operands the L2 may lack, one that is measured and one of each of at
 // most 16 candidates (8 work-groups of 128 threads are what TL-SCHED-10 allows a unit, each in two forms). The machine
@@ -132,7 +132,8 @@ class Tally {
  private:
   bool needs(TallySource source) const { return needed_.count(source) != 0; }
   bool needs_pairs() const {
-    return needs(TallySource::pairs) || needs(TallySource::ablation) || needs(TallySource::loads);
+    return needs(TallySource::pairs) || needs(TallySource::ablation) || needs(TallySource::loads) ||
+           needs(TallySource::thresholds);
   }
   bool needs_runs() const {
     return std::any_of(needed_.begin(), needed_.end(),
@@ -211,8 +212,8 @@ class Tally {
                        list.ends_with("-training") ? kAloneTrainings : kAloneInferences)});
   }
 
-  // Kernels of each training are measured once, all of them, and the choices taken by all its pairs, as the artifact
-  // warms its cache (TL-U14).
+  // Kernels of each training are measured once, all of them, and this taken by all its pairs, as the artifact warms
+  // its cache (TL-U14).
   static std::string profiles_folder(const std::string& training) { return "profiles/" + training; }
   void add_profiles() {
     if (results_.modes.count(kTallyMode) == 0 || !needs_pairs()) return;
@@ -271,12 +272,11 @@ class Tally {
     add_trace(inference, load);
     std::vector<std::string> sets = arrival_sets(inference, load);
     sets.push_back("tenants.best_effort=" + list_of(training + "-training"));
-    const bool is_measured = mode == kTallyMode && threshold_ns == kTallyThresholdNs;
-    if (is_measured && campaign_.result(profiles_folder(training)) == nullptr) return;
-    if (is_measured)
+    if (mode == kTallyMode) {
+      if (campaign_.result(profiles_folder(training)) == nullptr) return;
       sets.push_back("tenants.profiles=" + options_.out + "/" + profiles_folder(training));
-    const bool learns = mode == "tgs" || (mode == kTallyMode && !is_measured);
-    sets.push_back(fmt::format("tenants.lead={}", learns ? kLead : 0));
+    }
+    sets.push_back(fmt::format("tenants.lead={}", mode == "tgs" ? kLead : 0));
     sets.push_back(fmt::format("tenants.turnaround_threshold_ns={}", threshold_ns));
     add(folder, kPair, mode, std::move(sets));
   }
