@@ -121,6 +121,16 @@ TEST_CASE("results on another machine have a folder of their own") {
         std::vector<std::string>{"gemm", "gemm@mine.yaml", "gemm@t3-2x-cu"});
 }
 
+TEST_CASE("a graph and its training have a folder each") {
+  const Scratch scratch;
+  const std::string inside = "cd " + scratch.path + "; ";
+  for (const char* what : {"", " --training"})
+    REQUIRE(run_stretto(std::string("run nerf:rows=1 --mode bsp --impl all=model") + what, inside)
+                .status == 0);
+  CHECK(files_in(scratch.path + "/results/nerf:rows=1") ==
+        std::vector<std::string>{"bsp", "bsp-training"});
+}
+
 TEST_CASE("a machine file that a workload names lies beside the workload") {
   const Scratch scratch;
   scratch.file("base.yaml", "extends: t3\ngpus: 3\n");
