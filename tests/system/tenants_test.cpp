@@ -323,8 +323,10 @@ TEST_CASE("what the profiler measured in an earlier run is not measured again") 
       "run tally/small --mode tally --impl all=model --set tenants.ptb_max_threads_per_unit=128 "
       "--set tenants.profile_warm_up_iterations=0 --set tenants.requests=2";
   const std::string first = scratch.path + "/first", set = " --set tenants.profiles=" + first;
-  const auto taken = [&](const std::string& folder, const std::string& more = "") {
-    const Finished finished = run_stretto(own + set + more + " --out " + scratch.path + folder);
+  const auto taken = [&](const std::string& folder, const std::string& more = "",
+                         const std::string& lead = "1") {
+    const Finished finished = run_stretto(own + set + more + " --set tenants.lead=" + lead +
+                                          " --out " + scratch.path + folder);
     INFO(finished.output);
     REQUIRE(finished.status == 0);
     return RunResult(stats(scratch.path + folder), finished.output);
@@ -349,7 +351,7 @@ TEST_CASE("what the profiler measured in an earlier run is not measured again") 
           if (one.at("form").as_string() == "preempt") one.as_object()["groups"] = 4294967295;
       },
       true);
-  const RunResult third = taken("/third");
+  const RunResult third = taken("/third", "", "4");
   CHECK(third.at("job.server.chosen").as_array().size() == 3);
   for (const auto& one : third.at("job.server.chosen").as_array())
     CHECK(one.at("groups").to_number<uint64_t>() < 4294967295);
