@@ -85,12 +85,8 @@ std::string Campaign::checked_key(const CampaignRun& run) const {
       text += key + " " + std::to_string(size) + "\n";
     // Where a file or a result is does not matter, but what it holds.
     for (const auto& [key, value] : job.parameters) {
-      const std::string result = value + "/stats.json";
-      text += key + " " +
-              (is_file(value)    ? sum_of(value)
-               : is_file(result) ? sum_of(result)
-                                 : value) +
-              "\n";
+      const std::string file = is_file(value) ? value : value + "/stats.json";
+      text += key + " " + (is_file(file) ? sum_of(file) : value) + "\n";
     }
   }
   text += "impl " + options_.impl + "\n";
