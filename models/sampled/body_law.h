@@ -69,6 +69,10 @@ struct BodyLaw {
 inline uint64_t stretch_by(uint64_t load, uint64_t share) {
   return load > share ? (load << kFractionBits) / share : kOne;
 }
+// What is beyond 1 of it, times percent / 100.
+inline uint64_t lengthened(uint64_t stretch, uint32_t percent) {
+  return kOne + (stretch - kOne) * percent / 100;
+}
 // Bytes per ms of bodies that take so much longer than alone, where each would ask for `bytes`.
 inline uint64_t asked_by(uint64_t bodies, uint64_t bytes, uint64_t stretch) {
   return bodies * (bytes << kFractionBits) / stretch;

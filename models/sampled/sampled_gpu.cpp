@@ -305,6 +305,10 @@ void SampledGpu::share() {
                        spec_.share_bits));
     }
   }
+  const auto launches =
+      std::count_if(asked_.begin(), asked_.end(), [](const Asked& one) { return one.bodies != 0; });
+  if (launches > 1)
+    for (uint64_t& one : stretch) one = lengthened(one, spec_.contention_percent);
   std::array<bool, kGridSlots> changes{};
   bool any = false;
   for (unsigned slot = 0; slot < kGridSlots; ++slot) {

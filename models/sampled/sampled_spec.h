@@ -19,6 +19,7 @@ struct SampledSpec {
   uint32_t waves = 0;
   uint32_t settle_cycles = 64;
   uint32_t share_bits = 7;
+  uint32_t contention_percent = 100;
   uint32_t fault_rate = 1;
 };
 
@@ -45,6 +46,9 @@ inline void describe(SampledSpec& spec, ParameterSet& set) {
   set.number(
       "share_bits", spec.share_bits, 2, 20,
       "gpu.executor=sampled: leading bits of a share that count; 7 = steps of 0.8 to 1.6 %.");
+  set.number("contention_percent", spec.contention_percent, 100, 1000,
+             "gpu.executor=sampled: by so much of what the law says bodies of different launches "
+             "lengthen each other, where they share a part; above 100 for sensitivity.");
   set.number("fault.rate", spec.fault_rate, 1, 1000,
              "Fault injection: sampled work-groups work so many times faster than they may.");
 }

@@ -395,6 +395,8 @@ void SampledUnit::set_stretches() {
     of.stretch = kOne;
     for (unsigned part = 0; part < kUnitParts; ++part)
       of.stretch = std::max(of.stretch, stretch_by(of.law->load[part], share[part]));
+    if (!std::has_single_bit(active_))
+      of.stretch = lengthened(of.stretch, gpu_.spec().contention_percent);
     of.stretch = of.stretch * of.law->factor[resident] >> kFractionBits;
   }
 }

@@ -2,6 +2,7 @@
 #include "platform/campaign/targets.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include <cctype>
@@ -175,6 +176,30 @@ json::object json_cell(const Cell& cell) {
                                                     : json::value()}};
 }
 
+// What is printed below a row: each sentence once, behind the columns that it is about. A simulation without a result is
+// named in the files alone: of a reproduction in part most are missing.
+std::string notes_of(const std::vector<std::pair<std::string, Cell>>& cells) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> sentences;
+  const auto add = [&](const std::string& sentence, const std::string& column) {
+    const auto same = std::find_if(sentences.begin(), sentences.end(),
+                                   [&](const auto& one) { return one.first == sentence; });
+    if (same == sentences.end()) {
+      sentences.push_back({sentence, {column}});
+    } else {
+      same->second.push_back(column);
+    }
+  };
+  for (const auto& [column, cell] : cells) {
+    if (!cell.measured.not_run.empty() || !cell.measured.not_judged.empty())
+      add(cell.verdict, column);
+    if (!cell.measured.note.empty()) add(cell.measured.note, column);
+  }
+  std::string text;
+  for (const auto& [sentence, columns] : sentences)
+    text += fmt::format("        {}: {}\n", fmt::join(columns, ", "), sentence);
+  return text;
+}
+
 }  // namespace
 
 void write_targets(const TargetTable& table) {
@@ -190,13 +215,14 @@ void write_targets(const TargetTable& table) {
   fmt::print("\n");
   json::array rows;
   std::map<std::string, Count> counts;
+  unsigned lacking = 0;
   for (const Target& target : table.targets) {
     fmt::print("{:<7} {:<10} {:<26} {:>9}", target.id, target.kind, target.metric,
                published(target));
     csv += fmt::format("{},{},{},{},{}", target.id, target.kind, target.metric, published(target),
                        target.unit);
     json::object row = json_row(target);
-    std::string notes;
+    std::vector<std::pair<std::string, Cell>> cells;
     for (const std::string& column : table.columns) {
       Cell cell{table.measure(target.id, column), ""};
       cell.verdict = verdict(target, cell.measured);
@@ -204,18 +230,20 @@ void write_targets(const TargetTable& table) {
       fmt::print(" | {:>9} {:>6} {:<12}", cell.value(), cell.ratio(target), cell.short_verdict());
       csv += fmt::format(",{},{},{},{}", cell.value(), cell.ratio(target), csv_text(cell.verdict),
                          csv_text(cell.measured.note));
-      if (!cell.measured.needs.empty())
-        notes += fmt::format("        {}: needs {}\n", column, cell.measured.needs);
-      for (const std::string& why : {cell.measured.not_run, cell.measured.not_judged})
-        if (!why.empty()) notes += fmt::format("        {}: {}\n", column, cell.verdict);
-      if (!cell.measured.note.empty())
-        notes += fmt::format("        {}: {}\n", column, cell.measured.note);
       row[column] = json_cell(cell);
+      cells.emplace_back(column, std::move(cell));
     }
+    const bool lacks = std::any_of(cells.begin(), cells.end(), [](const auto& one) {
+      return !one.second.measured.needs.empty();
+    });
+    lacking += lacks ? 1 : 0;
     csv += ',' + csv_text(target.statement) + '\n';
-    fmt::print("\n{}", notes);
+    fmt::print("\n{}", notes_of(cells));
     rows.push_back(std::move(row));
   }
+  if (lacking != 0)
+    fmt::print("{} of {} targets need simulations that have no result: {}/table.csv names them\n",
+               lacking, table.targets.size(), table.out);
   for (const std::string& column : table.columns) {
     const Count& count = counts[column];
     fmt::print("{}: {} of {} judged targets met; {} inputs, {} not judged\n", column, count.met,

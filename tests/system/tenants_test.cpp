@@ -66,6 +66,20 @@ TEST_CASE("without numbers a client is measured all the same, and says what was 
   CHECK(finished.says("3 elements, 0 mismatches; only that kernels ran"));
 }
 
+TEST_CASE("what the first client computes before its launches lengthens its requests by that") {
+  const std::string two = " --set tenants.requests=2";
+  const RunResult bound = run("ideal", two),
+                  free = run("ideal", two + " --set tenants.host_ns=40000");
+  const auto p50 = [](const RunResult& of, size_t number) {
+    return client(of, number).at("service_us").at("p50").to_number<double>();
+  };
+  const double launches = client(bound, 0).at("kernels").to_number<double>();
+  // But what the GPU did meanwhile; and a poll of the last completion.
+  CHECK(p50(free, 0) <= p50(bound, 0) + 40 * launches + 1);
+  CHECK(p50(free, 0) >= 40 * launches);
+  CHECK(p50(free, 1) == Approx(p50(bound, 1)).epsilon(0.05));
+}
+
 TEST_CASE("a line of kernels counts so often at most") {
   const Scratch scratch;
   const std::string list =
@@ -111,6 +125,19 @@ TEST_CASE("side by side, kernels of all clients run when they come", "[TL-BASE-0
   const RunResult mps = run("mps");
   CHECK(mps.number("job.time_ns.both") > 0);
   CHECK(mps.number("job.time_ns.high") < mps.number("job.time_ns.both"));
+}
+
+// 64 work-groups of 10 us at a time: behind 4,000 of best effort, or in turn with them.
+TEST_CASE("in the order of launches a kernel waits for all of those before it") {
+  const Scratch scratch;
+  const auto client_of = [&](const std::string& name, const std::string& kernel) {
+    return scratch.file(name + ".yaml",
+                        "tenants:\n  kernels: \"" + kernel + "\"\nmodes: [ideal]\n");
+  };
+  const std::string clients = " --set tenants.requests=2 --set tenants.lead=1 --set tenants.high=" +
+                              client_of("high", "count:64x500") + " --set tenants.best_effort=" +
+                              client_of("best_effort", "count:4000x500");
+  CHECK(p99(run("mps", clients + " --set tenants.order=launch")) > 3 * p99(run("mps", clients)));
 }
 
 TEST_CASE("in turn, clients lose and double nothing, however long slices are",
@@ -183,11 +210,13 @@ TEST_CASE("clients that do not exist are refused by name, as is what a mode has 
       {"--set tenants.best_effort=t3/small",
        "tenants.best_effort: t3/small is no workload of kind tenants"},
       {"--set tenants.best_effort=tally/models/tiny-training,", "needs a name between the commas"},
+      {"--set tenants.order=launch --mode tally", "tenants.order=launch is of modes without"},
       {"--set tenants.profiles=p", "tenants.profiles is of modes that transform"}};
   for (const auto& [set, line] : cases) {
     const Scratch scratch;
-    const Finished finished =
-        run_stretto("run tally/small --mode mps " + set + " --out " + scratch.path + "/r");
+    const Finished finished = run_stretto(
+        "run tally/small " + set + (set.find("--mode") == std::string::npos ? " --mode mps" : "") +
+        " --out " + scratch.path + "/r");
     INFO(finished.output);
     CHECK(finished.status == 2);
     CHECK(finished.says(line));

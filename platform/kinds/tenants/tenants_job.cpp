@@ -115,10 +115,15 @@ SharedGpu shared_by(const TenantsKind& kind, const JobRequest& request,
   return share_gpu(request, bytes);
 }
 
-// SHA-256 of what a client launches.
-std::string contents_of(const TenantsKind& kind, const TenantText& text) {
-  const std::string all =
-      fmt::format("{} {} {}\n{}", text.name, kind.least_times, kind.most_times, text.kernels);
+// What client `number` computes before each launch, on top of its lines.
+uint32_t host_ns_of(const TenantsKind& kind, size_t number) {
+  return number == 0 ? kind.host_ns : 0;
+}
+
+// SHA-256 of what client `number` launches.
+std::string contents_of(const TenantsKind& kind, const TenantText& text, size_t number) {
+  const std::string all = fmt::format("{} {} {} {}\n{}", text.name, kind.least_times,
+                                      kind.most_times, host_ns_of(kind, number), text.kernels);
   return sha256_hex(all.data(), all.size());
 }
 
@@ -144,10 +149,9 @@ std::vector<Alone> alone_of(const TenantsKind& kind, const JobRequest& request,
     const auto service = one.find("service_us");
     all.push_back({one.at("requests_per_s").number(), service ? service->at("p99").number() : 0});
   }
-  const auto is_same = [&](const std::string& one, const TenantText& text) {
-    return one == contents_of(kind, text);
-  };
-  if (!std::equal(contents.begin(), contents.end(), texts.begin(), texts.end(), is_same))
+  std::vector<std::string> asked;
+  for (const TenantText& text : texts) asked.push_back(contents_of(kind, text, asked.size()));
+  if (contents != asked)
     throw UserError(fmt::format("tenants.alone: {} has other clients", kind.alone));
   return all;
 }
@@ -168,7 +172,8 @@ class Tenants final : public Job {
         results_(plans_.size()),
         requests_(plans_.size()),
         server_(server_parameters(request, gpu_, mode_.how, mode_.stock_isa, kind.policy)) {
-    for (const TenantText& text : texts) contents_.push_back(contents_of(kind, text));
+    for (const TenantText& text : texts)
+      contents_.push_back(contents_of(kind, text, contents_.size()));
     const auto count = static_cast<uint32_t>(plans_.size());
     rate_.policy = kind.rate;
     rate_.clients = count;
@@ -413,6 +418,8 @@ class Tenants final : public Job {
     p.time_ns = i == 0 ? kind_.time_ns : 0;
     p.least_requests = kind_.least_requests;
     p.lead = i == 0 && !alone_ ? kind_.lead : 0;
+    p.host_ns = host_ns_of(kind_, i);
+    p.in_launch_order = i == 0 && kind_.order == Order::launch;
     p.rate = mode_.is_limited ? &rate_ : nullptr;
     if (mode_.by_firmware && i == 0) p.share = share_of_queues();
     if (mode_.is_sliced && i == 0) {
@@ -634,6 +641,9 @@ void check_tenants(const TenantsKind& kind, const JobRequest& request,
                       request.subject(), request.mode));
     read_profiles(kind.profiles, request);
   }
+  if (kind.order == Order::launch && mode_of(request.mode).by_server)
+    throw UserError(fmt::format("{}: tenants.order=launch is of modes without a server, not of {}",
+                                request.subject(), request.mode));
   alone_of(kind, request, texts);
   shared_by(kind, request, texts);
 }

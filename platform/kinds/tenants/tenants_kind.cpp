@@ -145,6 +145,9 @@ void TenantsKind::describe(ParameterSet& set) {
       "So long after its begin the first client begins no further request; 0 = no matter when.");
   set.number("least_requests", least_requests, 1, 1'000'000,
              "Of the first client, whatever tenants.time_ns says.");
+  set.number("host_ns", host_ns, 0, 1'000'000'000,
+             "What the first client computes before each launch, on top of its lines' host_ns: how "
+             "far it is bound by the GPU.");
   set.number("lead", lead, 0, 1'000'000,
              "Requests that each best-effort client ends before the first client begins: time to "
              "measure its kernels (TL-U14).");
@@ -171,6 +174,10 @@ void TenantsKind::describe(ParameterSet& set) {
   set.number("launch_latency_ns", launch_latency_ns, 0, 1'000'000'000,
              "Law: so long after high priority has become active a best-effort kernel that was on "
              "its way may begin, and none later.");
+  set.choice(
+      "order", order, {{"in_turn", Order::in_turn}, {"launch", Order::launch}},
+      "Modes without a server: kernels of one priority have their work-groups placed in turn, "
+      "or all of the one that was launched first (TL-U08).");
   set.number("slice_ns", slice_ns, 1'000, 1'000'000'000'000,
              "Mode time-slicing: so long a client has the GPU while others want it, too; 2 ms is "
              "what the authors' run of it suggests (TL-U07).");
@@ -295,7 +302,7 @@ uint32_t TenantsKind::accounts(const std::string& mode) const { return accounts_
 
 std::vector<std::string> TenantsKind::claims(const JobRequest& request) const {
   const bool schedules = request.mode == "time-slicing" || request.mode == "tally-unmodified" ||
-                         request.mode == "tally-firmware";
+                         request.mode == "tally-firmware" || order == Order::launch;
   return schedules ? std::vector<std::string>{kSchedule} : std::vector<std::string>{};
 }
 

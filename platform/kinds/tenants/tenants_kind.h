@@ -18,6 +18,8 @@ namespace stretto {
 
 // How requests of the first client come.
 enum class Arrivals : uint8_t { back_to_back, poisson, bursts, trace };
+// Of work-groups of kernels that have one priority.
+enum class Order : uint8_t { in_turn, launch };
 
 class TenantsKind final : public WorkloadKind {
  public:
@@ -41,7 +43,8 @@ class TenantsKind final : public WorkloadKind {
   uint32_t requests = 10;       // Of the first client, at most.
   uint64_t time_ns = 0;         // In which they begin; 0: no matter when.
   uint32_t least_requests = 1;  // That begin all the same.
-  uint32_t lead = 0;            // Requests that best effort ends before the first client begins.
+  uint32_t host_ns = 0;  // The first client computes before each launch, on top of its lines.
+  uint32_t lead = 0;     // Requests that best effort ends before the first client begins.
   Arrivals arrivals = Arrivals::back_to_back;
   uint64_t interval_ns = 0;        // Between arrivals, on average.
   uint32_t burst_requests = 10;    // Of a burst, on average,
@@ -50,6 +53,7 @@ class TenantsKind final : public WorkloadKind {
   std::string alone;     // Result folder of mode ideal; empty: nothing is normalised.
   std::string profiles;  // Result folder whose measurements are taken; empty: none.
   uint64_t launch_latency_ns = 20'000;
+  Order order = Order::in_turn;   // Modes without a server.
   uint64_t slice_ns = 2'000'000;  // Mode time-slicing.
   tally_policy_t policy;
   rate_policy_t rate;  // Mode tgs.

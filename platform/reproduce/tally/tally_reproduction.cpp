@@ -20,6 +20,7 @@
 #include "platform/jobs/workload.h"
 #include "platform/reproduce/reproduction.h"
 #include "platform/reproduce/tally/tally_targets.h"
+#include "platform/reproduce/tally/tally_variants.h"
 
 namespace stretto {
 
@@ -27,9 +28,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFigures = "1, 5a, 5b, 6a, 6b, 6c";
+constexpr const char* kFigures = "1, 5a, 5b, 6a, 6b, 6c, variants";
+// No figure of the paper: what its results depend on.
+constexpr const char* kVariants = "variants";
 constexpr const char* kPair = "tally/pair";
 constexpr const char* kAlone = "ideal";
+constexpr const char* kStock = kTallyColumns[1];
 // Short lists that no result is about, for tests; on 8 units, unless --set says otherwise.
 constexpr const char* kTiny = "tiny";
 constexpr const char* kTinyUnits = "gpu.cus=8";
@@ -37,6 +41,7 @@ constexpr const char* kTinyUnits = "gpu.cus=8";
 // have would last longer than kLongestSpanS, fewer; the interval of p99 says what they are worth. A system in which
 // requests take longer serves fewer of them in that time, as in the published runs of 300 s.
 constexpr double kSpanS = 2, kLongestSpanS = 6;
+constexpr double kTinyRequests = 200;
 constexpr double kLeastRequests = 50, kMostRequests = 1000, kFewestRequests = 20;
 // A first launch, whose operands the L2 may lack, and another one, which stands for all later ones.
 constexpr const char* kMeasuredLaunches = "sampled.launches=2";
@@ -56,19 +61,21 @@ constexpr unsigned kClientLoad = 100;
 
 std::string list_of(const std::string& name) { return "tally/models/" + name; }
 
-// "bert,tiny" of the names that are allowed; empty: all but tiny.
+// "bert,tiny" of the names that are allowed; empty: all of them. For short names there may be one more.
 template <typename Names>
 std::vector<std::string> chosen(const char* option,
                                 const boost::program_options::variables_map& own,
-                                const Names& names) {
+                                const Names& names, const char* what, const char* more = nullptr) {
   const std::string text = own.count(option) == 0 ? "" : own[option].as<std::string>();
   std::vector<std::string> all;
+  std::vector<std::string> allowed(names.begin(), names.end());
+  if (more != nullptr) allowed.emplace_back(more);
   for (size_t at = 0; !text.empty() && at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
     const std::string one = text.substr(at, end - at);
-    if (one != kTiny && std::find(names.begin(), names.end(), one) == names.end())
-      throw UserError(fmt::format("--{} {}: no list is called '{}'; allowed: {}, {}", option, text,
-                                  one, fmt::join(names, ", "), kTiny));
+    if (std::find(allowed.begin(), allowed.end(), one) == allowed.end())
+      throw UserError(fmt::format("--{} {}: no {} is called '{}'; allowed: {}", option, text, what,
+                                  one, fmt::join(allowed, ", ")));
     all.push_back(one);
     at = end + 1;
   }
@@ -80,11 +87,16 @@ class Tally {
  public:
   Tally(const ReproduceOptions& options, const boost::program_options::variables_map& own)
       : options_(options),
-        inferences_(chosen("inferences", own, kTallyInferences)),
-        trainings_(chosen("trainings", own, kTallyTrainings)),
+        inferences_(chosen("inferences", own, kTallyInferences, "list", kTiny)),
+        trainings_(chosen("trainings", own, kTallyTrainings, "list", kTiny)),
+        columns_(chosen("columns", own, kTallyColumns, "column")),
         arrivals_(own["arrivals"].as<std::string>()),
+        given_bodies_(own.count("bodies") == 0 ? "" : own["bodies"].as<std::string>()),
         campaign_(options_),
-        targets_(targets_of_figure("tally", tally_ids(), options.figure, kFigures)) {
+        has_variants_(options.figure.empty() || options.figure == kVariants) {
+    if (options.figure != kVariants)
+      targets_ = targets_of_figure("tally", tally_ids(), options.figure, kFigures);
+    if (!given_bodies_.empty()) BodyTable::parse(given_bodies_, read_file(given_bodies_));
     if (arrivals_ != "bursts" && arrivals_ != "poisson")
       throw UserError(fmt::format("--arrivals {}: allowed: bursts, poisson", arrivals_));
     if (has(inferences_, kTiny) || has(trainings_, kTiny))
@@ -100,7 +112,7 @@ class Tally {
     int status = kExitSuccess;
     if (needs_runs() && !options_.table_only) {
       check_pairs();
-      status = measure_bodies();
+      if (given_bodies_.empty()) status = measure_bodies();
     }
     if (status == kExitSuccess && needs_runs() && fs::exists(bodies())) {
       add_alone();
@@ -113,10 +125,11 @@ class Tally {
     }
     load_granularity();
     write_targets({.name = options_.name,
-                   .columns = {"stretto"},
+                   .columns = columns_,
                    .targets = targets_,
                    .measure =
-                       [this](const std::string& id, const std::string&) {
+                       [this](const std::string& id, const std::string& column) {
+                         results_.tally = column;
                          const auto target =
                              std::find_if(targets_.begin(), targets_.end(),
                                           [&](const Target& one) { return one.id == id; });
@@ -133,13 +146,16 @@ class Tally {
   bool needs(TallySource source) const { return needed_.count(source) != 0; }
   bool needs_pairs() const {
     return needs(TallySource::pairs) || needs(TallySource::ablation) || needs(TallySource::loads) ||
-           needs(TallySource::thresholds);
+           needs(TallySource::thresholds) || has_variants_;
   }
   bool needs_runs() const {
-    return std::any_of(needed_.begin(), needed_.end(),
-                       [](TallySource source) { return source != TallySource::none; });
+    return has_variants_ || std::any_of(needed_.begin(), needed_.end(), [](TallySource source) {
+             return source != TallySource::none;
+           });
   }
-  std::string bodies() const { return options_.out + "/bodies.txt"; }
+  std::string bodies() const {
+    return given_bodies_.empty() ? options_.out + "/bodies.txt" : given_bodies_;
+  }
   std::string measured() const { return options_.out + "/bodies"; }
 
   std::vector<std::string> lists() const {
@@ -210,30 +226,59 @@ class Tally {
       add(tally_alone_folder(list), list_of(list), kAlone,
           {fmt::format("tenants.requests={}",
                        list.ends_with("-training") ? kAloneTrainings : kAloneInferences)});
+    for (const TallyVariant& variant : variants()) {
+      if (!variant.changes_inference) continue;
+      std::vector<std::string> sets{fmt::format("tenants.requests={}", kAloneInferences)};
+      append(sets, variant.sets);
+      add(tally_variant_alone_folder(variant), list_of(inferences_.front() + "-inference"), kAlone,
+          std::move(sets));
+    }
+  }
+
+  const std::vector<TallyVariant>& variants() const {
+    static const std::vector<TallyVariant> none;
+    return has_variants_ ? tally_variants() : none;
+  }
+  static void append(std::vector<std::string>& sets, const std::vector<std::string>& more) {
+    sets.insert(sets.end(), more.begin(), more.end());
   }
 
   // Kernels of each training are measured once, all of them, and this taken by all its pairs, as the artifact warms
   // its cache (TL-U14).
-  static std::string profiles_folder(const std::string& training) { return "profiles/" + training; }
+  static std::string profile_folder(const std::string& training, const std::string& mode) {
+    return "profiles/" + training + "/" + mode;
+  }
+  static bool transforms(const std::string& mode) { return mode == kTallyMode || mode == kStock; }
   void add_profiles() {
-    if (results_.modes.count(kTallyMode) == 0 || !needs_pairs()) return;
-    for (const std::string& training : trainings_) {
-      std::vector<std::string> sets{
-          "tenants.high=" + list_of(inferences_.front() + "-inference"),
-          "tenants.best_effort=" + list_of(training + "-training"), "tenants.requests=1",
-          "tenants.lead=1", fmt::format("tenants.turnaround_threshold_ns={}", kTallyThresholdNs)};
-      sets.insert(sets.end(), kProfile.begin(), kProfile.end());
-      add_sampled(profiles_folder(training), kPair, kTallyMode, std::move(sets));
-    }
+    if (!needs_pairs()) return;
+    for (const std::string& training : trainings_)
+      for (const std::string& mode : columns_)
+        if (transforms(mode)) add_profile(profile_folder(training, mode), training, mode, {});
+    for (const TallyVariant& variant : variants())
+      if (variant.changes_profile)
+        add_profile(tally_variant_profile_folder(variant), trainings_.back(), kTallyMode,
+                    variant.sets);
+  }
+  void add_profile(const std::string& folder, const std::string& training, const std::string& mode,
+                   const std::vector<std::string>& more) {
+    std::vector<std::string> sets{
+        "tenants.high=" + list_of(inferences_.front() + "-inference"),
+        "tenants.best_effort=" + list_of(training + "-training"), "tenants.requests=1",
+        "tenants.lead=1", fmt::format("tenants.turnaround_threshold_ns={}", kTallyThresholdNs)};
+    sets.insert(sets.end(), kProfile.begin(), kProfile.end());
+    append(sets, more);
+    add_sampled(folder, kPair, mode, std::move(sets));
   }
 
-  // Arrivals under a load, and how many.
-  std::vector<std::string> arrival_sets(const std::string& inference, unsigned load) const {
-    const double alone_ms = results_.runs.at(tally_alone_folder(inference + "-inference")).p50_ms;
+  // Arrivals of an inference under a load, of which `alone` is the folder without load, and how many.
+  std::vector<std::string> arrival_sets(const std::string& inference, const std::string& alone,
+                                        unsigned load) const {
+    const double alone_ms = results_.runs.at(alone).p50_ms;
     const double interval_ns = 1e6 * alone_ms * 1000 / load;
     const double least =
         std::clamp(std::floor(1e9 * kLongestSpanS / interval_ns), kFewestRequests, kLeastRequests);
-    const double requests = std::clamp(std::ceil(1e9 * kSpanS / interval_ns), least, kMostRequests);
+    const double requests = std::clamp(std::ceil(1e9 * kSpanS / interval_ns), least,
+                                       inference == kTiny ? kTinyRequests : kMostRequests);
     std::vector<std::string> sets{"tenants.high=" + list_of(inference + "-inference"),
                                   "tenants.arrivals=" + arrivals_,
                                   fmt::format("tenants.interval_ns={:.0f}", interval_ns),
@@ -247,38 +292,69 @@ class Tally {
     return sets;
   }
 
-  bool has_alone(const std::string& list) const {
-    return results_.runs.count(tally_alone_folder(list)) != 0;
-  }
   bool has(const std::vector<std::string>& names, const std::string& name) const {
     return std::find(names.begin(), names.end(), name) != names.end();
   }
 
-  void add_trace(const std::string& inference, unsigned load) {
-    const std::string folder = tally_trace_folder(inference, load);
-    if (std::count(folders_.begin(), folders_.end(), folder) != 0) return;
-    std::vector<std::string> sets = arrival_sets(inference, load);
+  bool is_added(const std::string& folder) const {
+    return std::find(folders_.begin(), folders_.end(), folder) != folders_.end();
+  }
+
+  void add_trace(const std::string& folder, std::vector<std::string> sets) {
+    if (is_added(folder)) return;
     sets.emplace_back("tenants.best_effort=");
     add(folder, kPair, kAlone, std::move(sets));
+  }
+  // Beside a training, with arrivals of `sets`, and `more` to the end of all; `profile`: folder of the training's.
+  void add_together(const std::string& folder, const std::string& training, const std::string& mode,
+                    std::vector<std::string> sets, uint64_t threshold_ns,
+                    const std::string& profile, const std::vector<std::string>& more) {
+    if (transforms(mode)) {
+      if (campaign_.result(profile) == nullptr) return;
+      sets.push_back("tenants.profiles=" + options_.out + "/" + profile);
+    }
+    sets.push_back("tenants.best_effort=" + list_of(training + "-training"));
+    sets.push_back(fmt::format("tenants.lead={}", mode == "tgs" ? kLead : 0));
+    sets.push_back(fmt::format("tenants.turnaround_threshold_ns={}", threshold_ns));
+    append(sets, more);
+    add(folder, kPair, mode, std::move(sets));
   }
 
   void add_pair(const std::string& inference, const std::string& training, const std::string& mode,
                 unsigned load = kTallyLoad, uint64_t threshold_ns = kTallyThresholdNs) {
     const std::string folder = tally_pair_folder(inference, training, mode, load, threshold_ns);
-    const bool is_there = std::count(folders_.begin(), folders_.end(), folder) != 0;
-    if (is_there || results_.modes.count(mode) == 0 || !has(inferences_, inference) ||
-        !has(trainings_, training) || !has_alone(inference + "-inference"))
+    const std::string alone = tally_alone_folder(inference + "-inference");
+    if (is_added(folder) || results_.modes.count(mode) == 0 || !has(inferences_, inference) ||
+        !has(trainings_, training) || results_.runs.count(alone) == 0)
       return;
-    add_trace(inference, load);
-    std::vector<std::string> sets = arrival_sets(inference, load);
-    sets.push_back("tenants.best_effort=" + list_of(training + "-training"));
-    if (mode == kTallyMode) {
-      if (campaign_.result(profiles_folder(training)) == nullptr) return;
-      sets.push_back("tenants.profiles=" + options_.out + "/" + profiles_folder(training));
+    const std::vector<std::string> sets = arrival_sets(inference, alone, load);
+    add_trace(tally_trace_folder(inference, load), sets);
+    add_together(folder, training, mode, sets, threshold_ns, profile_folder(training, mode), {});
+  }
+
+  // Of the first inference and the last training, or all of them; and what they are compared with.
+  void add_variant(const TallyVariant& variant) {
+    const std::string& inference = inferences_.front();
+    const std::string alone = variant.changes_inference
+                                  ? tally_variant_alone_folder(variant)
+                                  : tally_alone_folder(inference + "-inference");
+    if (results_.runs.count(alone) == 0) return;
+    std::vector<std::string> arrivals = arrival_sets(inference, alone, kTallyLoad);
+    if (variant.changes_arrivals) {
+      append(arrivals, variant.sets);
+      add_trace(tally_variant_trace_folder(variant, inference), arrivals);
     }
-    sets.push_back(fmt::format("tenants.lead={}", mode == "tgs" ? kLead : 0));
-    sets.push_back(fmt::format("tenants.turnaround_threshold_ns={}", threshold_ns));
-    add(folder, kPair, mode, std::move(sets));
+    for (const std::string& training : trainings_) {
+      if (!variant.with_all_trainings && training != trainings_.back()) continue;
+      for (const char* system : variant.systems) {
+        add_pair(inference, training, system);
+        add_together(tally_variant_pair_folder(variant, inference, training, system), training,
+                     system, arrivals, kTallyThresholdNs,
+                     variant.changes_profile ? tally_variant_profile_folder(variant)
+                                             : profile_folder(training, system),
+                     variant.sets);
+      }
+    }
   }
 
   void add_traces() {
@@ -286,6 +362,9 @@ class Tally {
       for (const std::string& inference : inferences_)
         for (const std::string& training : trainings_)
           for (const char* mode : kTallySystems) add_pair(inference, training, mode);
+      for (const std::string& column : columns_)
+        for (const std::string& inference : inferences_)
+          for (const std::string& training : trainings_) add_pair(inference, training, column);
     }
     if (needs(TallySource::ablation)) {
       for (const std::string& inference : inferences_)
@@ -306,14 +385,17 @@ class Tally {
         for (const uint64_t ns : kTallyThresholdsNs)
           add_pair("bert", training, kTallyMode, kTallyLoad, ns);
     }
-    if (needs(TallySource::clients) && has_alone("resnet50-inference")) {
+    if (needs(TallySource::clients) &&
+        results_.runs.count(tally_alone_folder("resnet50-inference")) != 0) {
       for (const unsigned clients : kTallyClients) add_clients(clients);
     }
+    for (const TallyVariant& variant : variants()) add_variant(variant);
   }
 
   void add_clients(unsigned clients) {
     const std::string list = list_of("resnet50-inference");
-    std::vector<std::string> sets = arrival_sets("resnet50", kClientLoad);
+    std::vector<std::string> sets =
+        arrival_sets("resnet50", tally_alone_folder("resnet50-inference"), kClientLoad);
     std::string others;
     for (unsigned i = 1; i < clients; ++i) others += (i == 1 ? "" : ",") + list;
     sets.push_back("tenants.best_effort=" + others);
@@ -392,6 +474,8 @@ class Tally {
     };
     less("inferences", inferences_, kTallyInferences);
     less("trainings", trainings_, kTallyTrainings);
+    less("columns", columns_, kTallyColumns);
+    if (!given_bodies_.empty()) all.push_back("times of work-groups are those of " + given_bodies_);
     for (const char* system : kTallySystems)
       if (results_.modes.count(system) == 0)
         all.push_back(fmt::format("there is no mode {}", system));
@@ -406,6 +490,11 @@ class Tally {
     if (results_.runs.empty()) return;
     write_atomically(options_.out + "/simulations.csv", tally_csv(results_));
     written_ += ", simulations.csv";
+    if (has_variants_) {
+      write_atomically(options_.out + "/variants.csv",
+                       tally_variants_csv(results_, inferences_.front(), trainings_));
+      written_ += ", variants.csv";
+    }
     Plot plot{.title = "p99 beside a training, over p99 alone", .x = "", .y = "times", .lines = {}};
     for (const char* system : kTallySystems) {
       PlotLine line{system, {}};
@@ -430,9 +519,12 @@ class Tally {
   ReproduceOptions options_;
   const unsigned limit_s_ = options_.time_limit_s;
   const std::vector<std::string> inferences_, trainings_;
+  const std::vector<std::string> columns_;
   const std::string arrivals_;
+  const std::string given_bodies_;
   Campaign campaign_;
-  const std::vector<Target> targets_;
+  const bool has_variants_;
+  std::vector<Target> targets_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::set<TallySource> needed_;
   std::vector<std::string> folders_;
@@ -446,6 +538,10 @@ void add_options(boost::program_options::options_description& own) {
                     "only these: bert,llama-2-7b");
   own.add_options()("trainings", po::value<std::string>()->value_name("A,B"),
                     "only these: bert,whisper");
+  own.add_options()("columns", po::value<std::string>()->value_name("A,B"),
+                    "of the table, only these: tally,tally-stock-isa,tally-firmware");
+  own.add_options()("bodies", po::value<std::string>()->value_name("FILE"),
+                    "times of work-groups, measured before: the bodies.txt of a result folder");
   own.add_options()("arrivals",
                     po::value<std::string>()->default_value("bursts")->value_name("NAME"),
                     "bursts or poisson");

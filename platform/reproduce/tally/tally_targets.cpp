@@ -56,8 +56,9 @@ const TallyRun& run(const Results& r, const std::string& folder) {
 const TallyRun& pair(const Results& r, const std::string& inference, const std::string& training,
                      const std::string& mode, unsigned load = kTallyLoad,
                      uint64_t threshold_ns = kTallyThresholdNs) {
-  if (r.modes.count(mode) == 0) throw NotRun(fmt::format("there is no mode {}", mode));
-  return run(r, tally_pair_folder(inference, training, mode, load, threshold_ns));
+  const std::string& system = mode == kTallyMode ? r.tally : mode;
+  if (r.modes.count(system) == 0) throw NotRun(fmt::format("there is no mode {}", system));
+  return run(r, tally_pair_folder(inference, training, system, load, threshold_ns));
 }
 double slowdown(const Results& r, const std::string& inference, const std::string& training,
                 const std::string& mode, unsigned load = kTallyLoad,
@@ -373,6 +374,13 @@ struct Row {
   const char* id;
   std::set<TallySource> sources;
   Recipe recipe;
+  // Columns but the first have the pairs of Tally alone.
+  bool is_in_every_column() const {
+    constexpr std::array kOfOthers{"TL-R02", "TL-R04", "TL-R06"};
+    return (sources.count(TallySource::pairs) != 0 || sources.count(TallySource::ablation) != 0) &&
+           sources.count(TallySource::thresholds) == 0 &&
+           std::find(kOfOthers.begin(), kOfOthers.end(), std::string(id)) == kOfOthers.end();
+  }
 };
 
 Recipe not_run(const char* why) {
@@ -519,6 +527,8 @@ const std::vector<std::string>& tally_ids() {
 std::set<TallySource> tally_sources(const std::string& id) { return row(id).sources; }
 
 Measured measure_tally(const Target& target, const TallyResults& results) {
+  if (results.tally != kTallyMode && !row(target.id).is_in_every_column())
+    return {.not_run = fmt::format("of {} alone", kTallyMode)};
   try {
     Measured measured = row(target.id).recipe(results);
     if (target.kind == "bound" && measured.range.size() == target.range.size())

@@ -23,6 +23,8 @@ inline constexpr std::array kTallyTrainings{"whisper", "resnet50",   "pointnet",
 // Systems side by side, in the order of TL-A01.
 inline constexpr std::array kTallySystems{"time-slicing", "mps", "mps-priority", "tgs", "tally"};
 inline constexpr const char* kTallyMode = "tally";
+// Systems that stand for Tally, a column of the table each; the first is as published.
+inline constexpr std::array kTallyColumns{kTallyMode, "tally-stock-isa", "tally-firmware"};
 inline constexpr std::array kTallyAblations{"no-scheduling", "no-transformation", kTallyMode};
 // Loads in per mille of the time that a request takes alone.
 inline constexpr unsigned kTallyLoad = 500;
@@ -67,6 +69,7 @@ struct TallyResults {
   std::map<std::string, TallyRun> runs;                 // By folder.
   std::map<std::string, TallyGranularity> granularity;  // By list.
   std::set<std::string> modes;                          // That workloads of kind tenants have.
+  std::string tally = kTallyMode;                       // Which of kTallyColumns stands for it.
 };
 
 enum class TallySource { none, alone, pairs, loads, clients, ablation, thresholds };
@@ -74,6 +77,7 @@ enum class TallySource { none, alone, pairs, loads, clients, ablation, threshold
 // All results of the paper and the authors' run, in the order of the table.
 const std::vector<std::string>& tally_ids();
 std::set<TallySource> tally_sources(const std::string& id);
+// Of column results.tally.
 Measured measure_tally(const Target& target, const TallyResults& results);
 // A line of each simulation of two clients.
 std::string tally_csv(const TallyResults& results);

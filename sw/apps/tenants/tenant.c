@@ -52,6 +52,7 @@ static stretto_status_t set_up(tenant_t* t) {
   TRY(tenant_open(&t->port, t->ops, p->by_server ? tally_channel_address(p->job, p->number) : 0,
                   p->priority, &p->client, p->stream_priority));
   if (p->share.high != 0) TRY(tenant_share(&t->port, &p->share));
+  if (p->in_launch_order) TRY(tenant_keep_launch_order(&t->port));
   for (uint32_t i = 1; i < p->memory.ranges; ++i) {
     const memory_range_t* range = &p->memory.range[i];
     uint64_t address = 0;
@@ -106,7 +107,8 @@ static stretto_status_t run_request(tenant_t* t, int* is_cut) {
       *is_cut = 1;
       break;
     }
-    if (step->host_ns != 0) t->ops->charge_cpu_ns(t->ops->context, step->host_ns);
+    const uint64_t host_ns = (uint64_t)step->host_ns + p->host_ns;
+    if (host_ns != 0) t->ops->charge_cpu_ns(t->ops->context, host_ns);
     const tenant_work_t work = {.kernel = &t->kernels[i],
                                 .arguments = step->arguments,
                                 .argument_bytes = step->argument_bytes,

@@ -60,6 +60,8 @@ typedef struct tenant_parameters {
   uint32_t most_requests;      // Room for them.
   uint64_t time_ns;  // Behind its begin the client begins no further request; 0: no matter when.
   uint32_t least_requests;  // That it begins all the same.
+  uint32_t host_ns;         // What it computes before each launch, on top of the step's.
+  int in_launch_order;      // It has the GPU place kernels of one priority one behind the other.
   stretto_share_t share;    // Its `high` is not 0: the command processor schedules all clients so.
   uint32_t context[STRETTO_CONTEXTS];  // Queues that have the GPU in turn;
   uint32_t contexts;                   // 0: all at once.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "platform/reproduce/tally/tally_targets.h"
+#include "platform/reproduce/tally/tally_variants.h"
 
 namespace stretto {
 namespace {
@@ -105,6 +106,39 @@ TEST_CASE("a pair that is missing is named, and its mean not judged") {
   REQUIRE(measured("TL-A03", r).range.size() == 5);  // Of other pairs.
   r.modes.erase("tgs");
   REQUIRE(said("TL-R02", r) == "not run: there is no mode tgs");
+}
+
+TEST_CASE("a column has the pairs of its own system, and nothing else") {
+  TallyResults r = results();
+  r.modes.insert("tally-firmware");
+  r.tally = "tally-firmware";
+  REQUIRE(said("TL-R01", r) == "not judged: needs pairs/load-500/bert+whisper/tally-firmware");
+  for (const char* inference : kTallyInferences)
+    for (const char* training : kTallyTrainings)
+      r.runs[tally_pair_folder(inference, training, "tally-firmware")] = with(2.5, 100, 1);
+  REQUIRE(*measured("TL-R01", r).value == Approx(25));
+  REQUIRE_THAT(measured("TL-A01", r).range,
+               Catch::Approx(std::vector<double>{2.5, 4, 2, 1.5, 1.25}));
+  REQUIRE_THAT(measured("TL-A20", r).range, Catch::Approx(std::vector<double>{4.5, 1.75, 1.25}));
+  for (const char* id : {"TL-R02", "TL-R30", "TL-R50", "TL-R64", "TL-A07"})
+    REQUIRE(said(id, r) == "not run: of tally alone");
+}
+
+TEST_CASE("variants of a pair are lines behind the pair's own") {
+  TallyResults r = results();
+  const TallyVariant& variant = tally_variants().front();
+  REQUIRE(variant.changes_arrivals);
+  r.runs[tally_variant_pair_folder(variant, "bert", "bert", "tgs")] = with(3, 100, 1);
+  const auto lines = [&] {
+    const std::string csv = tally_variants_csv(r, "bert", {"bert"});
+    return std::count(csv.begin(), csv.end(), '\n');
+  };
+  REQUIRE(lines() == 1 + 5);  // It has no inference alone under its load.
+  r.runs[tally_variant_trace_folder(variant, "bert")] = with(2.5, 100);
+  REQUIRE(lines() == 1 + 6);
+  REQUIRE(tally_variants_csv(r, "bert", {"bert"})
+              .ends_with("poisson,bert,bert,tgs,0,2.500000,3.000000,0.000000,0.000000,1.2000,"
+                         "0.2500\n"));
 }
 
 TEST_CASE("order of systems, and what breaks it") {

@@ -100,7 +100,8 @@ TEST_CASE("the longer of a unit's and the memory's share counts") {
   REQUIRE(b.sampled.violations() == 0);
 }
 
-TEST_CASE("a kernel that asks for little is not held up by one that fills the pipe") {
+// Ends of two launches, one beside the other, that use so much of the tensor pipe: 98,000 clocks are all of it.
+std::array<Time, 2> ends_of(uint64_t first, uint64_t second_cycles, SampledSpec spec = {}) {
   Bench b(4);
   Program other;
   other.addi(2, 0, 0).addi(2, 0, 0).end();
@@ -110,9 +111,9 @@ TEST_CASE("a kernel that asks for little is not held up by one that fills the pi
   second.registers_bytes = 64 * 1024;
   second.entry = second.code_base = kCode + 0x4000;
   BodyTable table;
-  table.kernels[b.sampled.key_of(b.launch)] = constant(kBody, {.tensor_cycles = 98'000});
-  table.kernels[b.sampled.key_of(second)] = constant(kBody, {.tensor_cycles = 9'800});
-  b.sampled.sample(table);
+  table.kernels[b.sampled.key_of(b.launch)] = constant(kBody, {.tensor_cycles = first});
+  table.kernels[b.sampled.key_of(second)] = constant(kBody, {.tensor_cycles = second_cycles});
+  b.sampled.sample(table, spec);
   b.machine.launch(b.launch, 0);
   b.machine.launch(second, 1);
   Time first_end = 0, end = 0;
@@ -120,10 +121,28 @@ TEST_CASE("a kernel that asks for little is not held up by one that fills the pi
     if (ended) (first_end == 0 ? first_end : end) = at;
   });
   b.machine.run();
-  REQUIRE(lasts(first_end, kBody));
-  // 0.9 of the pipe for 70 us, then all of it.
-  REQUIRE(lasts(end, kBody * 110 / 100));
   REQUIRE(b.sampled.violations() == 0);
+  return {first_end, end};
+}
+
+TEST_CASE("a kernel that asks for little is not held up by one that fills the pipe") {
+  const auto [first, last] = ends_of(98'000, 9'800);
+  REQUIRE(lasts(first, kBody));
+  // 0.9 of the pipe for 70 us, then all of it.
+  REQUIRE(lasts(last, kBody * 110 / 100));
+}
+
+TEST_CASE("what launches lengthen each other can be multiplied") {
+  // All of the pipe for each: twice the time, and 250 % of what is beyond once.
+  const auto [first, last] = ends_of(98'000, 98'000, {.contention_percent = 250});
+  REQUIRE(lasts(first, kBody * 350 / 100));
+  REQUIRE(lasts(last, kBody * 350 / 100));
+}
+
+TEST_CASE("a launch by itself takes what was measured, whatever launches lengthen each other") {
+  Bench b(16);
+  b.sample(constant(kBody, {.tensor_cycles = 49'000}), {.contention_percent = 250});
+  REQUIRE(lasts(b.run(), 2 * kBody));
 }
 
 TEST_CASE(
