@@ -164,7 +164,7 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
           "WORKLOAD: one of 'stretto list workloads', a file.yaml, a program over nccl.h as "
           "./FILE.so,\nor a graph: FILE.onnx, or an application with its parameters as "
           "nerf:rows=1024 (nerf:, dlrm:, mgn:,\ngraphcast:, llama:, bert:). A graph has the modes "
-          "bsp, vertical and kitsune",
+          "kitsune, bsp and vertical",
           visible, positional, "workload", 1, values))
     return kExitSuccess;
   if (!preloads.empty()) options.sets.push_back("program.preload=" + joined(preloads, " ", " "));
@@ -442,11 +442,11 @@ int command_show(const Arguments& arguments, const Arguments&) {
     return kExitSuccess;
   if (name.empty())
     throw UserError(
-        "show needs a machine: one of 'stretto list machines' or a file.yaml, or a workload of "
-        "'stretto list workloads'");
+        "show needs a machine: one of 'stretto list machines' or a file.yaml, or a workload: one "
+        "of "
+        "'stretto list workloads' or a file");
   Machine machine;
-  const std::vector<std::string> workloads = shipped("workloads");
-  if (std::binary_search(workloads.begin(), workloads.end(), name)) {
+  if (is_workload_name(name)) {
     RunOptions options;
     options.workload = name;
     options.sets = sets;

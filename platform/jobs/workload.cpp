@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/jobs/workload.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "models/common/error.h"
@@ -126,7 +128,11 @@ Workload program_workload(const std::string& file, const std::vector<KeySet>& gi
 Workload graph_workload(const std::string& name, const std::vector<KeySet>& given) {
   Workload workload = bare_workload(name, "graph", given);
   if (const std::string error = workload.kind->first_error(); !error.empty())
-    throw UserError(name + ": graph " + error);
+    throw UserError(
+        fmt::format("{}: graph {}: 'stretto run' makes it (--dry-run prints it and the machine); "
+                    "elsewhere give "
+                    "--set graph.plan=DIR/plan/plan.graph of a run",
+                    name, error));
   workload.machine = kGraphMachine;
   workload.modes = {"kitsune", "bsp", "vertical"};
   return workload;
@@ -330,6 +336,16 @@ bool is_graph_name(const std::string& name) {
   const bool is_application =
       colon != std::string::npos && name.rfind('/', colon) == std::string::npos;
   return name.ends_with(".onnx") || (is_application && !name.ends_with(".yaml"));
+}
+
+bool is_workload_name(const std::string& name) {
+  const std::vector<std::string> names = shipped("workloads");
+  if (std::binary_search(names.begin(), names.end(), name) || is_graph_name(name) ||
+      name.ends_with(".so"))
+    return true;
+  if (!name.ends_with(".yaml")) return false;
+  const YAML::Node file = load_yaml(name);
+  return file.IsMap() && (file["modes"] || file["jobs"]);
 }
 
 Workload load_workload(const std::string& name_or_file, const std::vector<std::string>& sets) {

@@ -53,6 +53,8 @@ Workload load_workload(const std::string& name_or_file, const std::vector<std::s
 // Whether a name is that of an operator graph which the compiler makes a plan of: a file.onnx, or an application with its
 // parameters, "nerf:rows=1024". As workload it needs the key graph.plan.
 bool is_graph_name(const std::string& name);
+// Whether a name or file is that of a workload, and not of a machine.
+bool is_workload_name(const std::string& name);
 inline constexpr const char* kGraphMachine = "a100";  // Theirs by default.
 // Of all kinds: "collective.op".
 std::vector<std::string> keys_of_kinds();

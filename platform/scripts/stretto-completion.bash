@@ -71,16 +71,18 @@ _stretto() {
         words=$(_stretto_options "$executable" "$command" "$([ "$command" = reproduce ] && echo "$first")")
       else
         case $command in
-          run | sweep) [ -n "$first" ] || words=$(_stretto_names "$executable" workloads) ;;
+          run | sweep | characterise) [ -n "$first" ] || words=$(_stretto_names "$executable" workloads) ;;
           show) [ -n "$first" ] || words="$(_stretto_names "$executable" machines) $(_stretto_names "$executable" workloads)" ;;
           reproduce) [ -n "$first" ] || words=$(_stretto_names "$executable" reproductions) ;;
           list) [ -n "$first" ] || words=$(_stretto_names "$executable" topics) ;;
         esac
         # A machine, workload or result may be a file or folder.
         case $command in
-          run | show | sweep)
+          run | show | sweep | characterise)
             COMPREPLY=($(compgen -f -X '!*.yaml' -- "$current") $(compgen -d -- "$current"))
-            [ "$command" = show ] || COMPREPLY+=($(compgen -f -X '!*.so' -- "$current")) ;;
+            [ "$command" = show ] || COMPREPLY+=($(compgen -f -X '!*.so' -- "$current"))
+            # Graphs.
+            [ "$command" != run ] || COMPREPLY+=($(compgen -f -X '!*.onnx' -- "$current")) ;;
           report | compare) COMPREPLY=($(compgen -d -- "$current")) ;;
         esac
       fi

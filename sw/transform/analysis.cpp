@@ -99,6 +99,7 @@ class Descent {
             formed && elf_.table(*formed) != nullptr)
           tables_[function.entry].insert(*formed);
         break;
+      case Kind::system: return;  // Faults: nothing is behind it.
       default:
         if (instruction.is_control(TILE_CONTROL_END)) return;
     }

@@ -530,6 +530,10 @@ TEST_CASE("a dry run and a shown machine print YAML, and nothing is simulated") 
   CHECK(again.says("  tensor_fp16_tflop_s: 57.344 "));
   bad("show", {"show needs a machine"});
   bad("show t4", {"t4", "t3"});
+  bad("show nerf:", {"nerf:: graph needs plan: 'stretto run' makes it"});
+  const std::string own = scratch.file(
+      "own.yaml", "machine: t3\nset: {gpus: 2}\ntenants:\n  kernels: count:1x1\nmodes: [ideal]\n");
+  CHECK(run_stretto("show " + own).says("gpus: 2"));
   bad("run t3/small --dry-run --set hbm.channels=3", {"hbm.channels"});
 }
 

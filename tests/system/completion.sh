@@ -31,6 +31,7 @@ offers() {
 offers "r" run list
 offers "re" reproduce run
 offers "sh" show
+offers "characterise graph/ml" graph/mlp
 offers "run t3/sm" t3/small t3/tnlg-fc2-tp8
 offers "run t3/small --mo" --mode --machine
 offers "run t3/small --mode " t3-mca loop

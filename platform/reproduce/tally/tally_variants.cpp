@@ -44,6 +44,11 @@ std::vector<TallyVariant> all_variants() {
                    .sets = {fmt::format("sampled.contention_percent={}", percent)},
                    .systems = kSystems,
                    .changes_profile = true});
+  // TL-U10: over what time TGS counts; 5 s in runs of 300 s, 50 ms in those here.
+  for (const unsigned ms : {10u, 250u})
+    all.push_back({.name = fmt::format("tgs-{}ms", ms),
+                   .sets = {fmt::format("tenants.tgs_period_ns={}000000", ms)},
+                   .systems = {"tgs"}});
   // TL-U07: how long a slice is.
   for (const unsigned us : {1000u, 4000u})
     all.push_back({.name = fmt::format("slice-{}us", us),

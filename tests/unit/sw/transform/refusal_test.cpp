@@ -110,6 +110,10 @@ TEST_CASE("each kernel that cannot be rewritten is refused with its reason and p
   }
 }
 
+TEST_CASE("a kernel whose text ends with a trap is rewritten") {
+  REQUIRE(refusal_of(kernel_file("transform_subjects"), "traps") == "transformed");
+}
+
 TEST_CASE("text that no jump to the stubs reaches is refused") {
   REQUIRE(refusal_of(kernel_file("transform_far")) ==
           "text at far_kernel lies farther than 1 MiB from the stubs");
