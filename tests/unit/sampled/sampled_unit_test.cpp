@@ -100,8 +100,8 @@ TEST_CASE("the longer of a unit's and the memory's share counts") {
   REQUIRE(b.sampled.violations() == 0);
 }
 
-// Ends of two launches, one beside the other, that use so much of the tensor pipe: 98,000 clocks are all of it.
-std::array<Time, 2> ends_of(uint64_t first, uint64_t second_cycles, SampledSpec spec = {}) {
+// Ends of two launches, one beside the other.
+std::array<Time, 2> ends_of(BodyDemand first, BodyDemand other_demand, SampledSpec spec = {}) {
   Bench b(4);
   Program other;
   other.addi(2, 0, 0).addi(2, 0, 0).end();
@@ -111,8 +111,8 @@ std::array<Time, 2> ends_of(uint64_t first, uint64_t second_cycles, SampledSpec 
   second.registers_bytes = 64 * 1024;
   second.entry = second.code_base = kCode + 0x4000;
   BodyTable table;
-  table.kernels[b.sampled.key_of(b.launch)] = constant(kBody, {.tensor_cycles = first});
-  table.kernels[b.sampled.key_of(second)] = constant(kBody, {.tensor_cycles = second_cycles});
+  table.kernels[b.sampled.key_of(b.launch)] = constant(kBody, first);
+  table.kernels[b.sampled.key_of(second)] = constant(kBody, other_demand);
   b.sampled.sample(table, spec);
   b.machine.launch(b.launch, 0);
   b.machine.launch(second, 1);
@@ -126,7 +126,7 @@ std::array<Time, 2> ends_of(uint64_t first, uint64_t second_cycles, SampledSpec 
 }
 
 TEST_CASE("a kernel that asks for little is not held up by one that fills the pipe") {
-  const auto [first, last] = ends_of(98'000, 9'800);
+  const auto [first, last] = ends_of({.tensor_cycles = 98'000}, {.tensor_cycles = 9'800});
   REQUIRE(lasts(first, kBody));
   // 0.9 of the pipe for 70 us, then all of it.
   REQUIRE(lasts(last, kBody * 110 / 100));
@@ -134,9 +134,21 @@ TEST_CASE("a kernel that asks for little is not held up by one that fills the pi
 
 TEST_CASE("what launches lengthen each other can be multiplied") {
   // All of the pipe for each: twice the time, and 250 % of what is beyond once.
-  const auto [first, last] = ends_of(98'000, 98'000, {.contention_percent = 250});
+  const BodyDemand pipe{.tensor_cycles = 98'000};
+  const auto [first, last] = ends_of(pipe, pipe, {.contention_percent = 250});
   REQUIRE(lasts(first, kBody * 350 / 100));
   REQUIRE(lasts(last, kBody * 350 / 100));
+}
+
+// Each has 0.3 MB/us of the memory's 0.45: together 0.6, a third more time, and in steps of 1 %.
+constexpr BodyDemand kTwoThirds{.hbm_read_bytes = 5'250'000};
+
+TEST_CASE("launches lengthen each other by what they share of the memory") {
+  REQUIRE(ends_of(kTwoThirds, kTwoThirds)[0] == Approx(kBody * 1.333).epsilon(0.02));
+}
+TEST_CASE("what launches lengthen each other by in the memory can be multiplied") {
+  REQUIRE(ends_of(kTwoThirds, kTwoThirds, {.contention_percent = 250})[0] ==
+          Approx(kBody * 1.833).epsilon(0.02));
 }
 
 TEST_CASE("a launch by itself takes what was measured, whatever launches lengthen each other") {
