@@ -61,6 +61,8 @@ BodyLaw::BodyLaw(const BodyTimes& of, const BodyRates& rates, uint64_t hbm_limit
   alone = of.points.front().time;
   for (const BodyPoint& point : of.points) alone = std::min(alone, point.time);
   full = of.group_time();
+  for (const LaunchTimes& launch : of.launches)
+    corrected.push_back(scaled(alone, launch.correction_ppm, 1'000'000));
   const uint64_t clocks = std::max<uint64_t>(scaled(alone, rates.clock_mhz, kMicrosecond), 1);
   load[kPartTensor] = scaled(of.demand.tensor_cycles, kOne, clocks);
   load[kPartSimt] = scaled(of.demand.simt_cycles, kOne, clocks);
@@ -116,10 +118,11 @@ BodyLaw::BodyLaw(const BodyTimes& of, const BodyRates& rates, uint64_t hbm_limit
 }
 
 Time BodyLaw::draw(uint64_t launch, uint64_t which, bool first, uint64_t random) const {
-  const LaunchTimes& one = times->launch_for(launch, which);
+  const size_t index = times->index_for(launch, which);
+  const LaunchTimes& one = times->launches[index];
   const bool has_both = one.first.count != 0 && one.rest.count != 0;
   const bool takes_first = has_both ? first : one.first.count != 0;
-  return scaled((takes_first ? one.first : one.rest).draw(random), alone, full);
+  return scaled((takes_first ? one.first : one.rest).draw(random), corrected[index], full);
 }
 
 uint64_t equal_share(const Sharer* sharers, unsigned number, uint64_t capacity) {

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "models/sampled/body_table.h"
 
@@ -49,7 +50,8 @@ struct BodyLaw {
 
   const BodyTimes* times;
   Time alone = 0;
-  Time full = 0;                            // Mean of the work-groups whose times are drawn.
+  Time full = 0;                            // Mean of the work-groups whose times are drawn,
+  std::vector<Time> corrected;              // and by launch, what such a one takes alone.
   std::array<uint64_t, kUnitParts> load{};  // Of a part of the unit by one work-group alone.
   // By work-groups on the unit, from 1 on.
   std::array<uint64_t, kMostResident + 1> factor{};

@@ -80,6 +80,11 @@ class Parser {
   void fact(const std::string& what) {
     if (what == "launch") {
       kernel_->launches.push_back({number(), {}, {}});
+    } else if (what == "correct") {
+      if (kernel_->launches.empty()) fail(what + " before any launch");
+      const uint64_t ppm = number();
+      if (ppm == 0) fail("a correction to nothing");
+      kernel_->launches.back().correction_ppm = ppm;
     } else if (what == "demand") {
       BodyDemand& demand = kernel_->demand;
       demand.tensor_cycles = named("tensor");
@@ -148,9 +153,9 @@ Time TimeDistribution::draw(uint64_t random) const {
   return at[part] + ((at[part + 1] - at[part]) * place >> 20);
 }
 
-const LaunchTimes& BodyTimes::launch_for(uint64_t launch, uint64_t which) const {
-  if (launch < launches.size()) return launches[launch];
-  return launches.size() == 1 ? launches[0] : launches[1 + which % (launches.size() - 1)];
+size_t BodyTimes::index_for(uint64_t launch, uint64_t which) const {
+  if (launch < launches.size()) return launch;
+  return launches.size() == 1 ? 0 : 1 + which % (launches.size() - 1);
 }
 
 Time BodyTimes::launch_time() const {
@@ -195,6 +200,8 @@ std::string BodyTable::text() const {
     }
     for (const LaunchTimes& launch : kernel.launches) {
       out << "launch " << launch.time << '\n';
+      if (launch.correction_ppm != LaunchTimes().correction_ppm)
+        out << "correct " << launch.correction_ppm << '\n';
       write(out, "first", launch.first);
       write(out, "rest", launch.rest);
     }

@@ -10,6 +10,8 @@
 //   point PERCENT LIMIT residency R/1000 groups G/1000 time FS
 //   launch FS                        a launch with all that fits resident, and how long it lasted
 //                                    (0: not by itself); then the times of its work-groups:
+//   correct PPM                      of which each is multiplied by this when it is drawn (1,000,000
+//                                    if it is not there), so that by itself a launch lasts as long
 //   first N t0 .. t32                those of the first wave, in 32 parts of equal weight,
 //   rest N t0 .. t32                 and the others
 //   error NAME PPM                   of sampled runs, as stretto characterise measured it
@@ -67,6 +69,7 @@ struct BodyPoint {
 struct LaunchTimes {
   Time time = 0;  // Of all of it; 0: others ran, too.
   TimeDistribution first, rest;
+  uint64_t correction_ppm = 1'000'000;  // Of times that are drawn.
 };
 
 struct BodyTimes {
@@ -77,9 +80,12 @@ struct BodyTimes {
   std::vector<BodyPoint> points;      // Not empty,
   std::vector<LaunchTimes> launches;  // nor these: in their order.
 
-  // The one whose times the `launch`-th launch takes: that one, or, beyond those, one of them but
-  // the first, which is the one that `which` says.
-  const LaunchTimes& launch_for(uint64_t launch, uint64_t which) const;
+  // Index of the one whose times the `launch`-th launch takes: that one, or, beyond those, one of
+  // them but the first, which is the one that `which` says.
+  size_t index_for(uint64_t launch, uint64_t which) const;
+  const LaunchTimes& launch_for(uint64_t launch, uint64_t which) const {
+    return launches[index_for(launch, which)];
+  }
   // Mean of the launches by themselves; 0: there is none.
   Time launch_time() const;
   // Mean of all their work-groups.

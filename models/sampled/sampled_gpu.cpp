@@ -205,12 +205,26 @@ void SampledGpu::close(const SampledLaunch& launch) {
     if (passes) return;
     measurement_.launch(launch.kernel.key, launch.of_kernel, time);
   } else if (launch.kind == SampledLaunch::Kind::sampled) {
-    const Time measured = launch.law->times->launch_for(launch.of_kernel, launch.hash).time;
+    const size_t index = launch.law->times->index_for(launch.of_kernel, launch.hash);
+    const Time measured = launch.law->times->launches[index].time;
     if (measured == 0) return;
-    Duration& duration = durations_[launch.kernel.key];
+    Duration& duration = durations_[launch.kernel.key][index];
     duration.sampled += time;
     duration.measured += measured;
   }
+}
+
+BodyTable SampledGpu::corrected() const {
+  constexpr uint64_t kHalf = 500'000, kTwice = 2'000'000;
+  BodyTable table = table_;
+  for (const auto& [key, launches] : durations_) {
+    for (const auto& [index, one] : launches) {
+      uint64_t& ppm = table.kernels.at(key).launches[index].correction_ppm;
+      const auto wanted = static_cast<uint64_t>(Wide{ppm} * one.measured / one.sampled);
+      ppm = std::clamp(wanted, kHalf, kTwice);
+    }
+  }
+  return table;
 }
 
 // ---- Measured work-groups
@@ -355,9 +369,14 @@ void SampledGpu::report(StatisticSink& sink) const {
     sink.add("sampled.error." + name, ppm, "ppm",
              "Of sampled against simulated time, when the table was made.");
   std::vector<uint64_t> errors;
-  for (const auto& [key, duration] : durations_) {
-    const auto [less, more] = std::minmax(duration.sampled, duration.measured);
-    errors.push_back(static_cast<uint64_t>(Wide{more - less} * 1'000'000 / duration.measured));
+  for (const auto& [key, launches] : durations_) {
+    Duration all;
+    for (const auto& [index, one] : launches) {
+      all.sampled += one.sampled;
+      all.measured += one.measured;
+    }
+    const auto [less, more] = std::minmax(all.sampled, all.measured);
+    errors.push_back(static_cast<uint64_t>(Wide{more - less} * 1'000'000 / all.measured));
   }
   sink.add("sampled.kernels_compared", errors.size(), "count",
            "Kernels with whole launches by themselves, of which the table has the time, too.");

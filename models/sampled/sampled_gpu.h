@@ -82,6 +82,8 @@ class SampledGpu final : public Component, private EventHandler {
              PartitionServices& services, Gpu& gpu, BodyTable table, Parts parts);
   ~SampledGpu() override;
 
+  // The table, in which launches that ran by themselves are corrected by what they differed.
+  BodyTable corrected() const;
   // What was measured, without names.
   std::map<std::string, BodyTimes> measured() const { return measurement_.kernels(); }
   // An entry that each of these kernels had.
@@ -172,7 +174,8 @@ class SampledGpu final : public Component, private EventHandler {
     Time sampled = 0;
     Time measured = 0;  // Of the launches whose times they took.
   };
-  std::map<std::string, Duration> durations_;  // Of whole sampled launches, by key.
+  // Of whole sampled launches, by key and index of the launch that they took times of.
+  std::map<std::string, std::map<size_t, Duration>> durations_;
   uint64_t bodies_ = 0;
   BodyDemand demand_;  // Sum over bodies that have ended.
   uint64_t rerated_ = 0;

@@ -20,6 +20,7 @@ struct SampledSpec {
   uint32_t settle_cycles = 64;
   uint32_t share_bits = 7;
   uint32_t contention_percent = 100;
+  bool correct = false;
   uint32_t fault_rate = 1;
 };
 
@@ -49,6 +50,10 @@ inline void describe(SampledSpec& spec, ParameterSet& set) {
   set.number("contention_percent", spec.contention_percent, 100, 1000,
              "gpu.executor=sampled: by so much of what the law says bodies of different launches "
              "lengthen each other, where they share a part; above 100 for sensitivity.");
+  set.flag(
+      "correct", spec.correct,
+      "gpu.executor=sampled: the table is written as DIR/bodies.txt, with corrections by which "
+      "launches that ran by themselves take what was measured.");
   set.number("fault.rate", spec.fault_rate, 1, 1000,
              "Fault injection: sampled work-groups work so many times faster than they may.");
 }

@@ -27,13 +27,17 @@ constexpr unsigned kAloneUnits = 8;  // Alone: a work-group on one of so many un
 class Characterisation {
  public:
   explicit Characterisation(const CharacteriseOptions& options)
-      : options_(options), merged_(options.campaign.out + "/bodies.txt") {}
+      : options_(options),
+        uncorrected_(options.campaign.out + "/uncorrected.txt"),
+        merged_(options.campaign.out + "/bodies.txt") {}
 
   int run() {
     check_options();
     check_writable(options_.bodies);
     read_earlier();
     if (const int status = measure(); status != kExitSuccess) return status;
+    write_atomically(uncorrected_, table_.text());
+    if (const int status = correct(); status != kExitSuccess) return status;
     write_atomically(merged_, table_.text());
     if (!options_.no_check) {
       if (const int status = check(); status != kExitSuccess) return status;
@@ -46,8 +50,8 @@ class Characterisation {
  private:
   void check_options() const {
     for (const std::string& set : options_.campaign.sets) {
-      for (const char* own :
-           {"gpu.executor", "sampled.residency_percent", "sampled.groups", "sampled.bodies"})
+      for (const char* own : {"gpu.executor", "sampled.residency_percent", "sampled.groups",
+                              "sampled.bodies", "sampled.correct"})
         if (set.starts_with(std::string(own) + "="))
           throw UserError(fmt::format("--set {}: characterise chooses {} itself", set, own));
     }
@@ -148,6 +152,36 @@ class Characterisation {
     return kExitSuccess;
   }
 
+  // Bodies that take longer than others of their launch end where few are left, which the law takes for less company.
+  // So launches by themselves tell how much longer bodies must take.
+  int correct() {
+    ReproduceOptions campaign_options = options_.campaign;
+    campaign_options.out += "/corrected";
+    Campaign campaign(campaign_options);
+    for (const std::string& workload : options_.workloads)
+      campaign.add(run_of(workload, "launches",
+                          {"gpu.executor=sampled", "sampled.correct=true",
+                           "sampled.bodies=" + fs::absolute(uncorrected_).string()}));
+    campaign.lock();
+    if (const int status = campaign.simulate(); status != kExitSuccess) return status;
+    if (const std::string missing = campaign.missing_results(); !missing.empty())
+      throw CheckError("characterise: " + missing);
+    for (const std::string& workload : options_.workloads) {
+      const std::string file =
+          campaign_options.out + "/" + plain_name(workload) + "/launches/bodies.txt";
+      take_corrections(BodyTable::parse(file, read_file(file)));
+    }
+    return kExitSuccess;
+  }
+  void take_corrections(const BodyTable& from) {
+    for (auto& [key, kernel] : table_.kernels) {
+      const BodyTimes& other = from.kernels.at(key);
+      for (size_t i = 0; i < kernel.launches.size(); ++i)
+        if (const uint64_t ppm = other.launches[i].correction_ppm; ppm != 1'000'000)
+          kernel.launches[i].correction_ppm = ppm;
+    }
+  }
+
   int check() {
     ReproduceOptions campaign_options = options_.campaign;
     campaign_options.out += "/checked";
@@ -205,7 +239,8 @@ class Characterisation {
   }
 
   const CharacteriseOptions& options_;
-  const std::string merged_;  // The table before it is complete.
+  const std::string uncorrected_;  // The table before launches are corrected,
+  const std::string merged_;       // and before errors are in it.
   std::optional<BodyTable> earlier_;
   BodyTable table_;
 };

@@ -76,6 +76,8 @@ class System::State {
   bool is_sampled() const { return spec_.gpu.executor != Executor::iss; }
 
   std::optional<BodyTable> measured_bodies() const {
+    if (spec_.gpu.executor == Executor::sampled && spec_.sampled.correct)
+      return gpus_[0]->sampled->corrected();
     if (spec_.gpu.executor != Executor::measured) return std::nullopt;
     BodyTable all;
     all.machine = body_machine_sum(request_.machine);

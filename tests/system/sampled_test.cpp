@@ -76,6 +76,7 @@ TEST_CASE("what characterise chooses itself, and work that is there twice, is re
   const std::map<std::string, std::string> cases{
       {"--set sampled.residency_percent=20", "characterise chooses sampled.residency_percent"},
       {"--set sampled.bodies=own.txt", "characterise chooses sampled.bodies itself"},
+      {"--set sampled.correct=true", "characterise chooses sampled.correct itself"},
       {"--set gpu.executor=iss", "characterise chooses gpu.executor itself"},
       {list, list + " is there twice"},
       {"--no-check --check t3/small", "--no-check leaves checks out"}};
@@ -118,6 +119,20 @@ TEST_CASE(
   CHECK(total_ns(root) < simulated * 105 / 100);
   CHECK(root.at("executor") == "sampled");
   CHECK(root.at("audit").at("violations").to_number<uint64_t>() == 0);
+}
+
+TEST_CASE("a sampled run corrects its table by launches that ran by themselves") {
+  const auto most = [](const boost::json::value& root) {
+    return root.at("statistics").at("gpu0.bodies.sampled.kernel_error_max").to_number<uint64_t>();
+  };
+  const uint64_t before = most(run(sampled() + " --set sampled.correct=true"));
+  const std::string corrected = scratch().path + "/corrected.txt";
+  std::filesystem::copy_file(scratch().path + "/r/bodies.txt", corrected);
+  const boost::json::value root =
+      run(kGraph + " --set gpu.executor=sampled --set sampled.bodies=" + corrected);
+  CHECK(before > 10'000);  // ppm.
+  CHECK(most(root) < 2'000);
+  CHECK_FALSE(std::filesystem::exists(scratch().path + "/r/bodies.txt"));
 }
 
 TEST_CASE(

@@ -103,6 +103,15 @@ TEST_CASE("the n-th launch takes times of the n-th measured, later ones of one b
     REQUIRE(law.draw(3 + which, which, true, 1) == (which % 2 == 0 ? 8 : 2) * kMicrosecond);
 }
 
+TEST_CASE("times that are drawn are corrected by launch") {
+  BodyTimes kernel = times({{100, 0, 1000, 4000, 10 * kMicrosecond}}, {});
+  kernel.launches.push_back(kernel.launches[0]);
+  kernel.launches[1].correction_ppm = 1'500'000;
+  const BodyLaw law(kernel, kRates, kRates.hbm_bytes_per_us);
+  REQUIRE(law.draw(0, 7, true, 1) == 10 * kMicrosecond);
+  REQUIRE(law.draw(1, 7, true, 1) == 15 * kMicrosecond);
+}
+
 TEST_CASE("numbers of a launch lie one in each equal part") {
   constexpr uint64_t kCount = 60;
   for (const uint64_t hash : {hash_of(1, 2, 3, 4), hash_of(5, 6, 7, 8), uint64_t{0}}) {

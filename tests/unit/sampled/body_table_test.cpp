@@ -23,6 +23,7 @@ BodyTable example() {
   std::vector<Time> times;
   for (Time i = 0; i < 96; ++i) times.push_back(20 * kMicrosecond + i * kNanosecond);
   kernel.launches.push_back({50 * kMicrosecond, TimeDistribution::of(times), {}});
+  kernel.launches.back().correction_ppm = 1'020'000;
   table.errors["kernel_median"] = 12'345;
   return table;
 }
@@ -52,6 +53,7 @@ TEST_CASE("a table is read as it was written") {
   const BodyTable read = BodyTable::parse("bodies.txt", text);
   REQUIRE(read.text() == text);
   REQUIRE(read.kernels.begin()->second.points.size() == 2);
+  REQUIRE(read.kernels.begin()->second.launches[0].correction_ppm == 1'020'000);
   REQUIRE(read.errors.at("kernel_median") == 12'345);
 }
 
@@ -72,6 +74,9 @@ TEST_CASE("a table that was changed, cut or has lines of another kind is refused
           std::string::npos);
   REQUIRE(error_of(with_sum(text, "time 20000000000", "time 0")).find("a point of nothing") !=
           std::string::npos);
+  REQUIRE(
+      error_of(with_sum(text, "correct 1020000", "correct 0")).find("a correction to nothing") !=
+      std::string::npos);
   for (const std::string& one : {changed, std::string()})
     REQUIRE(error_of(one).find('\n') == std::string::npos);
 }

@@ -341,6 +341,38 @@ TEST_CASE("what is measured is what the simulator takes, and sampled launches ta
   REQUIRE(b.sampled.statistic("kernel_error_max") < 10'000);
 }
 
+TEST_CASE("launches by themselves say how bodies are corrected, and then take their time") {
+  Bench b(16);
+  BodyTimes times = constant(kBody);
+  times.launches[0].time = kBody * 120 / 100;
+  b.sample(times);
+  b.run();
+  const BodyTable corrected = b.sampled.gpu().corrected();
+  const uint64_t ppm = corrected.kernels.begin()->second.launches[0].correction_ppm;
+  REQUIRE(ppm > 1'195'000);
+  REQUIRE(ppm <= 1'200'000);  // A launch lasts longer than its bodies.
+  b.machine.clear_done();
+  b.machine.run();
+  b.sampled.sample(corrected);
+  const Time begin = b.machine.queue.now();
+  const Time time = b.run() - begin;
+  REQUIRE(time > kBody * 119 / 100);
+  REQUIRE(time < kBody * 121 / 100);
+  REQUIRE(b.sampled.statistic("kernel_error_max") < 3'000);
+  REQUIRE(b.sampled.gpu().corrected().kernels.begin()->second.launches[0].correction_ppm >= ppm);
+  REQUIRE(b.sampled.violations() == 0);
+}
+
+TEST_CASE("corrections have limits") {
+  Bench b(16);
+  BodyTimes times = constant(kBody);
+  times.launches[0].time = 5 * kBody;
+  b.sample(times);
+  b.run();
+  REQUIRE(b.sampled.gpu().corrected().kernels.begin()->second.launches[0].correction_ppm ==
+          2'000'000);
+}
+
 TEST_CASE("launches are compared with those whose times they take") {
   Bench b(16);
   BodyTimes times = constant(kBody);
