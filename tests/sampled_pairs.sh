@@ -12,8 +12,9 @@ if [ "${1:-}" = --help ]; then
   sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
   exit 0
 fi
+here=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-exec python3 - "${STRETTO_BUILD_DIR:-build}/stretto" "$@" <<'PYTHON'
+exec python3 - "$here" "${STRETTO_BUILD_DIR:-build}/stretto" "$@" <<'PYTHON'
 import argparse
 import itertools
 import json
@@ -41,8 +42,8 @@ parser.add_argument("--seed", type=int, default=1)
 parser.add_argument("--arrays", choices=OPERATORS, default="large")
 parser.add_argument("--bar", type=float, default=15)
 parser.add_argument("--out")
-stretto = sys.argv[1]
-options = parser.parse_args(sys.argv[2:])
+here, stretto = sys.argv[1:3]
+options = parser.parse_args(sys.argv[3:])
 if not os.access(stretto, os.X_OK):
     print(f"sampled_pairs.sh: {stretto}: nothing is built there", file=sys.stderr)
     sys.exit(2)
@@ -52,7 +53,7 @@ if not 1 <= options.pairs <= len(every_pair):
     print(f"sampled_pairs.sh: --pairs {options.pairs}: 1 to {len(every_pair)}", file=sys.stderr)
     sys.exit(2)
 temporary = None if options.out else tempfile.TemporaryDirectory()
-out = options.out or temporary.name
+out = os.path.join(here, options.out) if options.out else temporary.name
 os.makedirs(out, exist_ok=True)
 
 

@@ -74,10 +74,10 @@ BodyLaw::BodyLaw(const BodyTimes& of, const BodyRates& rates, uint64_t hbm_limit
   std::vector<std::pair<unsigned, uint64_t>> factors;
   std::array<std::vector<std::pair<unsigned, uint64_t>>, kGpuParts> demands;
   std::vector<BodyPoint> points = of.points;
-  // Of points at one residency the last stands: without a limit, and with the most on the GPU.
+  // Of points at one residency the last stands: without a limit, with all that fit.
   std::sort(points.begin(), points.end(), [](const BodyPoint& a, const BodyPoint& b) {
-    return std::tuple(resident_of(a), a.limit == 0, a.groups_milli) <
-           std::tuple(resident_of(b), b.limit == 0, b.groups_milli);
+    return std::tuple(resident_of(a), a.limit == 0, a.residency_percent, a.groups_milli) <
+           std::tuple(resident_of(b), b.limit == 0, b.residency_percent, b.groups_milli);
   });
   for (const BodyPoint& point : points) {
     const unsigned resident = resident_of(point);
@@ -117,12 +117,14 @@ BodyLaw::BodyLaw(const BodyTimes& of, const BodyRates& rates, uint64_t hbm_limit
   }
 }
 
-Time BodyLaw::draw(uint64_t launch, uint64_t which, bool first, uint64_t random) const {
+Time BodyLaw::draw(uint64_t launch, uint64_t which, bool first, bool by_itself,
+                   uint64_t random) const {
   const size_t index = times->index_for(launch, which);
   const LaunchTimes& one = times->launches[index];
   const bool has_both = one.first.count != 0 && one.rest.count != 0;
   const bool takes_first = has_both ? first : one.first.count != 0;
-  return scaled((takes_first ? one.first : one.rest).draw(random), corrected[index], full);
+  return scaled((takes_first ? one.first : one.rest).draw(random),
+                by_itself ? corrected[index] : alone, full);
 }
 
 uint64_t equal_share(const Sharer* sharers, unsigned number, uint64_t capacity) {

@@ -45,8 +45,9 @@ struct BodyLaw {
   BodyLaw(const BodyTimes& times, const BodyRates& rates, uint64_t hbm_limit);
 
   // Of a body in the first wave or a later one of the `launch`-th launch, in time alone on the GPU.
-  // What is in the L2 makes a difference for all of its work-groups (BodyTimes::launch_for).
-  Time draw(uint64_t launch, uint64_t which, bool first, uint64_t random) const;
+  // What is in the L2 makes a difference for all of its work-groups (BodyTimes::launch_for). Of one
+  // that is by itself on the GPU the time is corrected.
+  Time draw(uint64_t launch, uint64_t which, bool first, bool by_itself, uint64_t random) const;
 
   const BodyTimes* times;
   Time alone = 0;

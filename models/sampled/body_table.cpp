@@ -35,6 +35,8 @@ class Parser {
       const std::string what = word();
       if (what == "machine") {
         table_.machine = word();
+      } else if (what == "l2" && kernel_ == nullptr) {
+        table_.l2_bytes = number();
       } else if (what == "error") {
         const std::string of = word();
         table_.errors[of] = number();
@@ -185,7 +187,7 @@ BodyTable BodyTable::parse(const std::string& name, const std::string& text) {
 
 std::string BodyTable::text() const {
   std::ostringstream out;
-  out << kHead << "\nmachine " << machine << '\n';
+  out << kHead << "\nmachine " << machine << "\nl2 " << l2_bytes << '\n';
   for (const auto& [key, kernel] : kernels) {
     out << "kernel " << key << ' ' << (kernel.name.empty() ? "?" : kernel.name) << " grid "
         << kernel.grid << " groups " << kernel.groups << '\n';
@@ -211,13 +213,28 @@ std::string BodyTable::text() const {
   return body + "end " + sha256_hex(body.data(), body.size()) + "\n";
 }
 
+namespace {
+
+// Whether work-groups of `point` have read from memory what those of the full measurement found in the L2: an eighth of
+// their traffic. What moves twice as much as the L2 holds finds the same there, whatever ran before.
+bool lacks_operands(const BodyTimes& point, const BodyTimes& full, uint64_t l2_bytes) {
+  return point.grid * full.demand.l2_bytes <= 2 * l2_bytes &&
+         point.demand.hbm_read_bytes > full.demand.hbm_read_bytes + full.demand.l2_bytes / 8;
+}
+
+}  // namespace
+
 void BodyTable::merge(const BodyTable& other) {
+  l2_bytes = std::max(l2_bytes, other.l2_bytes);
   for (const auto& [key, theirs] : other.kernels) {
     const auto [mine, is_new] = kernels.try_emplace(key, theirs);
     if (is_new) continue;
     BodyTimes& kernel = mine->second;
     bool takes_all = false;
+    const bool has_full = std::any_of(kernel.points.begin(), kernel.points.end(),
+                                      [](const BodyPoint& one) { return one.is_full(); });
     for (const BodyPoint& point : theirs.points) {
+      if (has_full && !point.is_full() && lacks_operands(theirs, kernel, l2_bytes)) continue;
       const auto same =
           std::find_if(kernel.points.begin(), kernel.points.end(), [&](const auto& p) {
             return p.residency_percent == point.residency_percent && p.limit == point.limit;

@@ -5,13 +5,14 @@
 //
 //   stretto bodies 1
 //   machine SUM                      of the parameters that times depend on
+//   l2 BYTES                         that the machine's L2 holds
 //   kernel KEY NAME grid G groups N  work-groups measured; KEY: kernel_key.h
 //   demand tensor C simt C issue S l2 B read B written B     of a work-group on average
 //   point PERCENT LIMIT residency R/1000 groups G/1000 time FS
 //   launch FS                        a launch with all that fits resident, and how long it lasted
 //                                    (0: not by itself); then the times of its work-groups:
-//   correct PPM                      of which each is multiplied by this when it is drawn (1,000,000
-//                                    if it is not there), so that by itself a launch lasts as long
+//   correct PPM                      of which each is multiplied by this when it is drawn and the launch
+//                                    is by itself, so that this lasts as long; not there: 1,000,000
 //   first N t0 .. t32                those of the first wave, in 32 parts of equal weight,
 //   rest N t0 .. t32                 and the others
 //   error NAME PPM                   of sampled runs, as stretto characterise measured it
@@ -95,6 +96,7 @@ struct BodyTimes {
 class BodyTable {
  public:
   std::string machine;
+  uint64_t l2_bytes = 0;
   std::map<std::string, BodyTimes> kernels;  // By key.
   std::map<std::string, uint64_t> errors;    // By name, in parts per million.
 
@@ -102,7 +104,9 @@ class BodyTable {
   static BodyTable parse(const std::string& name, const std::string& text);
   std::string text() const;
   // Adds the points of another measurement on the same machine. Where both have measured a point,
-  // that of `other` stands.
+  // that of `other` stands. Of a kernel whose operands the L2 can hold, a point with other residency
+  // counts only if it found them there as the full measurement did: launches before it may have been
+  // left out.
   void merge(const BodyTable& other);
 };
 

@@ -158,7 +158,8 @@ Time SampledGpu::draw(const SampledLaunch& launch, uint32_t wg_id, uint64_t body
       launch.kind == SampledLaunch::Kind::sampled
           ? launch.strata.at(wg_id)
           : hash_of(spec_.seed, launch.kernel.number, launch.number, uint64_t{wg_id} << 32 | body);
-  return launch.law->draw(launch.of_kernel, launch.hash, !launch.body_has_ended, random);
+  return launch.law->draw(launch.of_kernel, launch.hash, !launch.body_has_ended,
+                          running_slots_ <= 1, random);
 }
 
 void SampledGpu::group_started(uint8_t slot) {

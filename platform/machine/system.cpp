@@ -81,6 +81,7 @@ class System::State {
     if (spec_.gpu.executor != Executor::measured) return std::nullopt;
     BodyTable all;
     all.machine = body_machine_sum(request_.machine);
+    all.l2_bytes = spec_.l2.bytes;
     for (size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
       BodyTable one;
       one.kernels = gpus_[gpu]->sampled->measured();

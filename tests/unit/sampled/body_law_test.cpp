@@ -60,6 +60,16 @@ TEST_CASE("what shares of a unit do not explain is a factor by residency") {
   REQUIRE(near(law.factor[5], 1.2));
 }
 
+TEST_CASE("of points at one residency that with all that fit stands") {
+  // A grid that half of the units' room holds, too.
+  const BodyTimes kernel = times({{100, 0, 2000, 8000, 12 * kMicrosecond},
+                                  {50, 0, 2010, 8100, 40 * kMicrosecond},
+                                  {0, 1, 1000, 1000, 10 * kMicrosecond}},
+                                 {});
+  const BodyLaw law(kernel, kRates, kRates.hbm_bytes_per_us);
+  REQUIRE(near(law.factor[2], 1.2));
+}
+
 TEST_CASE("a factor between two residencies that were measured lies between theirs") {
   const BodyTimes kernel =
       times({{100, 0, 5000, 20'000, 14 * kMicrosecond}, {0, 1, 1000, 1000, 10 * kMicrosecond}}, {});
@@ -96,20 +106,21 @@ TEST_CASE("the n-th launch takes times of the n-th measured, later ones of one b
   }
   // 10, 4 and 1 us are 5 on average; alone a body takes 10.
   const BodyLaw law(kernel, kRates, kRates.hbm_bytes_per_us);
-  REQUIRE(law.draw(0, 7, true, 1) == 20 * kMicrosecond);
-  REQUIRE(law.draw(1, 7, true, 1) == 8 * kMicrosecond);
-  REQUIRE(law.draw(2, 7, true, 1) == 2 * kMicrosecond);
+  REQUIRE(law.draw(0, 7, true, true, 1) == 20 * kMicrosecond);
+  REQUIRE(law.draw(1, 7, true, true, 1) == 8 * kMicrosecond);
+  REQUIRE(law.draw(2, 7, true, true, 1) == 2 * kMicrosecond);
   for (uint64_t which = 0; which < 8; ++which)
-    REQUIRE(law.draw(3 + which, which, true, 1) == (which % 2 == 0 ? 8 : 2) * kMicrosecond);
+    REQUIRE(law.draw(3 + which, which, true, true, 1) == (which % 2 == 0 ? 8 : 2) * kMicrosecond);
 }
 
-TEST_CASE("times that are drawn are corrected by launch") {
+TEST_CASE("times that are drawn are corrected by launch, where it is by itself") {
   BodyTimes kernel = times({{100, 0, 1000, 4000, 10 * kMicrosecond}}, {});
   kernel.launches.push_back(kernel.launches[0]);
   kernel.launches[1].correction_ppm = 1'500'000;
   const BodyLaw law(kernel, kRates, kRates.hbm_bytes_per_us);
-  REQUIRE(law.draw(0, 7, true, 1) == 10 * kMicrosecond);
-  REQUIRE(law.draw(1, 7, true, 1) == 15 * kMicrosecond);
+  REQUIRE(law.draw(0, 7, true, true, 1) == 10 * kMicrosecond);
+  REQUIRE(law.draw(1, 7, true, true, 1) == 15 * kMicrosecond);
+  REQUIRE(law.draw(1, 7, true, false, 1) == 10 * kMicrosecond);  // Others run, too.
 }
 
 TEST_CASE("numbers of a launch lie one in each equal part") {

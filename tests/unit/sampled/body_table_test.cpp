@@ -13,6 +13,7 @@ namespace {
 BodyTable example() {
   BodyTable table;
   table.machine = "0123456789abcdef";
+  table.l2_bytes = 1 << 20;
   BodyTimes& kernel = table.kernels["00112233445566aa"];
   kernel.name = "gemm";
   kernel.grid = 48;
@@ -97,6 +98,25 @@ TEST_CASE("merging keeps points of both tables and takes times of a full measure
   kernel.demand.tensor_cycles = 8;
   table.merge(other);
   REQUIRE(table.kernels.begin()->second.demand.tensor_cycles == 7);
+}
+
+TEST_CASE("a point whose operands the L2 lacked is left out, if it could have held them") {
+  const auto points_with = [](uint64_t read, uint64_t grid, bool is_full = false) {
+    BodyTable table = example();
+    BodyTable other = example();
+    table.kernels.begin()->second.grid = grid;
+    BodyTimes& kernel = other.kernels.begin()->second;
+    kernel.grid = grid;
+    kernel.points = {{is_full ? 100u : 50u, 0, 1000, 30'000, 18'000'000'000}};
+    kernel.demand.hbm_read_bytes = read;
+    table.merge(other);
+    return table.kernels.begin()->second.points.size();
+  };
+  // 4,096 bytes through the L2, of which 2,048 are read from memory; 1 MiB holds 512 such, twice.
+  REQUIRE(points_with(2048 + 512, 512) == 3);
+  REQUIRE(points_with(2048 + 513, 512) == 2);
+  REQUIRE(points_with(2048 + 513, 513) == 3);
+  REQUIRE(points_with(4096, 512, true) == 2);  // It is the full one.
 }
 
 TEST_CASE("drawn times lie between the least and the greatest and have the mean of all") {
