@@ -38,7 +38,13 @@ SampledGpu::SampledGpu(const GpuSpec& gpu_spec, const SampledSpec& spec, const B
       parts_(std::move(parts)),
       hbm_limit_(rates.hbm_limit(table_)),
       measurement_(spec.residency_percent, spec.groups, [this] { return counters(); }),
-      keys_(*parts_.memory, gpu.ranges) {
+      keys_(*parts_.memory, gpu.ranges),
+      saves_(*services.queue, gpu_spec.cus, port_rate(gpu.l2.spec().cu_store_bytes_per_cycle),
+             rates.l2_bytes_per_us, l2_latency()),
+      loads_(*services.queue, gpu_spec.cus, port_rate(gpu.l2.spec().cu_load_bytes_per_cycle),
+             rates.l2_bytes_per_us, l2_latency()),
+      memory_loads_(*services.queue, gpu_spec.cus, port_rate(gpu.l2.spec().cu_load_bytes_per_cycle),
+                    hbm_limit_, l2_latency()) {
   stretch_.fill(kOne);
   std::vector<WorkGroupExecutor*> executors;
   for (size_t i = 0; i < gpu.units.size(); ++i) {
@@ -50,6 +56,25 @@ SampledGpu::SampledGpu(const GpuSpec& gpu_spec, const SampledSpec& spec, const B
 }
 
 SampledGpu::~SampledGpu() = default;
+
+uint64_t SampledGpu::port_rate(uint32_t bytes_per_cycle) const {
+  return uint64_t{bytes_per_cycle} * gpu_spec_.clock_mhz;
+}
+Time SampledGpu::l2_latency() const {
+  return clock_.edge(gpu_.l2.spec().request_cycles + gpu_.l2.spec().response_cycles);
+}
+
+void SampledGpu::save_state(unsigned unit, uint64_t bytes, std::function<void()> done) {
+  state_bytes_ += bytes;
+  saves_.move(unit, bytes, std::move(done));
+}
+
+void SampledGpu::load_state(unsigned unit, uint64_t bytes, uint64_t traffic_before,
+                            std::function<void()> done) {
+  const bool is_near = traffic() - traffic_before < gpu_.l2.spec().bytes;
+  state_bytes_ += bytes;
+  (is_near ? loads_ : memory_loads_).move(unit, bytes, std::move(done));
+}
 
 BodyDemand SampledGpu::counters() const {
   BodyDemand all;

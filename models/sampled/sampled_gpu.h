@@ -35,6 +35,7 @@
 #include "models/sampled/measured_launch.h"
 #include "models/sampled/measurement.h"
 #include "models/sampled/sampled_spec.h"
+#include "models/sampled/state_flow.h"
 
 namespace stretto {
 
@@ -117,6 +118,13 @@ class SampledGpu final : public Component, private EventHandler {
   uint64_t stretch(uint8_t slot) const { return stretch_[slot]; }
   // What a body of the launch takes alone on the GPU; of a wrapped one, the `body`-th of its unit.
   Time draw(const SampledLaunch& launch, uint32_t wg_id, uint64_t body) const;
+  // Of suspended bodies. What has been saved comes from the L2 if less than that holds has gone
+  // through it since, when traffic() was `traffic_before`; else from memory.
+  void save_state(unsigned unit, uint64_t bytes, std::function<void()> done);
+  void load_state(unsigned unit, uint64_t bytes, uint64_t traffic_before,
+                  std::function<void()> done);
+  // Of bodies that have ended with the memory, and of states.
+  uint64_t traffic() const { return demand_.hbm_bytes() + state_bytes_; }
   const GpuSpec& gpu_spec() const { return gpu_spec_; }
   const SampledSpec& spec() const { return spec_; }
   PartitionServices& services() { return services_; }
@@ -132,6 +140,8 @@ class SampledGpu final : public Component, private EventHandler {
   void note(const SampledLaunch& launch);
   void close(const SampledLaunch& launch);
   BodyDemand counters() const;
+  uint64_t port_rate(uint32_t bytes_per_cycle) const;  // Bytes per us.
+  Time l2_latency() const;
   void share();
   const BodyLaw& law(const std::string& key, const BodyTimes& times);
 
@@ -164,6 +174,9 @@ class SampledGpu final : public Component, private EventHandler {
   std::array<uint64_t, kGpuParts> asked_in_all_{};
   std::array<uint64_t, kGridSlots> stretch_{};
   bool settles_ = false;  // An event of the grid is scheduled.
+
+  StateFlow saves_, loads_, memory_loads_;
+  uint64_t state_bytes_ = 0;
 
   uint64_t measured_now_ = 0;
   Time measured_integral_ = 0;

@@ -121,11 +121,12 @@ void SampledUnit::send_back(uint8_t slot) {
   }
 }
 
-// A body has no bytes: what it holds of the unit goes to memory as traffic alone.
+// A body has no bytes: what it holds of the unit takes the time of its way to memory alone.
 class SampledUnit::SuspendedBody final : public SuspendedState {
  public:
-  explicit SuspendedBody(Time time) : left(time) {}
-  const Time left;  // Alone on the GPU.
+  SuspendedBody(Time time, uint64_t traffic) : left(time), traffic_before(traffic) {}
+  const Time left;                // Alone on the GPU.
+  const uint64_t traffic_before;  // SampledGpu::traffic()
 };
 
 void SampledUnit::suspend(uint8_t slot, SaveArea& area) {
@@ -153,14 +154,15 @@ void SampledUnit::suspend(uint8_t slot, SaveArea& area) {
 
 void SampledUnit::save(uint8_t slot, uint32_t wg_id, Time left, uint64_t address) {
   ++moving_;
-  const DispatchContext& context = *contexts_[slot];
-  const uint64_t bytes = ComputeUnit::saved_bytes(context);
-  unit_.move_state(true, address, bytes, nullptr, context, wg_id, [=, this] {
+  const uint64_t bytes = ComputeUnit::saved_bytes(*contexts_[slot]);
+  gpu_.save_state(index_, bytes, [=, this, since = now()] {
     --moving_;
+    unit_.count_saved(bytes, now() - since);
     ++gpu_.services().progress;
     if (Digest* const digest = gpu_.services().digest; digest != nullptr)
       digest->event(now(), kDigestSuspend, uint64_t{index_} << 8 | slot, wg_id);
-    suspended(index_, slot, wg_id, {address, bytes, std::make_unique<SuspendedBody>(left)}, 0);
+    suspended(index_, slot, wg_id,
+              {address, bytes, std::make_unique<SuspendedBody>(left, gpu_.traffic())}, 0);
   });
 }
 
@@ -189,8 +191,10 @@ void SampledUnit::resume(uint8_t slot, uint32_t wg_id, const DispatchContext& co
   const uint64_t address = saved.address;
   const Time left = body->left;
   loading_.push_back({wg_id, slot, false});
-  unit_.move_state(false, address, saved.bytes, nullptr, context, wg_id, [=, this, &area] {
+  unit_.count_load(saved.bytes);
+  gpu_.load_state(index_, saved.bytes, body->traffic_before, [=, this, &area, since = now()] {
     --moving_;
+    unit_.count_loaded(now() - since);
     const auto loading = std::find_if(loading_.begin(), loading_.end(), [&](const Loading& one) {
       return one.slot == slot && one.wg_id == wg_id;
     });

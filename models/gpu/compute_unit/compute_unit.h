@@ -139,6 +139,14 @@ class ComputeUnit final : public sc_core::sc_module,
   using Moved = std::function<void()>;
   void move_state(bool save, uint64_t address, uint64_t bytes, uint8_t* data,
                   const DispatchContext& context, uint32_t wg_id, Moved done);
+  // Whoever moves a state without traffic counts it here: one that is loaded when that begins, both
+  // when they are there.
+  void count_load(uint64_t bytes) { counters_.loaded_bytes += bytes; }
+  void count_loaded(Time time) { counters_.loading_time += time; }
+  void count_saved(uint64_t bytes, Time time) {
+    counters_.saved_bytes += bytes;
+    counters_.saving_time += time;
+  }
 
   const ComputeUnitCounters& counters() const { return counters_; }
   uint64_t instructions() const;  // Issue slots taken.
