@@ -40,7 +40,7 @@ constexpr const char* kTinyUnits = "gpu.cus=8";
 // Requests of a simulation: those of so long a time, within bounds. Where the least that p99 should
 // have would last longer than kLongestSpanS, fewer; the interval of p99 says what they are worth. A system in which
 // requests take longer serves fewer of them in that time, as in the published runs of 300 s.
-constexpr double kSpanS = 2, kLongestSpanS = 6;
+constexpr double kSpanS = 2, kLongestSpanS = 3;
 constexpr double kTinyRequests = 200;
 constexpr double kLeastRequests = 50, kMostRequests = 1000, kFewestRequests = 20;
 // A first launch, whose operands the L2 may lack, and another one, which stands for all later ones.
