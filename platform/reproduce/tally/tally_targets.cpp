@@ -356,8 +356,15 @@ Measured throughput_ratios(const Results& r) {
     all.push_back(100 * tally / mean_throughput(r, system, kOfArtifact));
   return numbers(all);
 }
+// Slowdowns of BERT, which takes a seventh of the published time here: what p99 has beyond that alone compares better.
+Measured of_bert(const Results& r, const Numbers& slowdowns) {
+  const double alone_ms = run(r, tally_trace_folder("bert", kTallyLoad)).p99_ms;
+  Numbers delays;
+  for (const double times : slowdowns) delays.push_back((times - 1) * alone_ms);
+  return numbers(slowdowns, fmt::format("ms beyond {:.3f} alone: {}", alone_ms, listed(delays)));
+}
 Measured with_training(const Results& r, const std::string& training) {
-  return numbers(of_systems([&](const char* s) { return slowdown(r, "bert", training, s); }));
+  return of_bert(r, of_systems([&](const char* s) { return slowdown(r, "bert", training, s); }));
 }
 
 Measured latency_ms(const Results& r, const std::string& inference) {
@@ -397,7 +404,7 @@ const std::vector<Row>& rows() {
   };
   const auto of_ablation = [](const char* id, const char* training) -> Row {
     return {id, {alone, ablation}, [training](const Results& r) {
-              return numbers(stretto::ablation(r, "bert", training));
+              return of_bert(r, stretto::ablation(r, "bert", training));
             }};
   };
   static const std::vector<Row> all{
