@@ -47,6 +47,18 @@ double p99(const RunResult& result) {
   return client(result, 0).at("service_us").at("p99").to_number<double>();
 }
 
+// Of a kernel each; two requests of the first, behind one of the other.
+std::string two_clients(const Scratch& scratch, const std::string& high,
+                        const std::string& best_effort) {
+  const auto client_of = [&](const std::string& name, const std::string& kernel) {
+    return scratch.file(name + ".yaml",
+                        "tenants:\n  kernels: \"" + kernel + "\"\nmodes: [ideal]\n");
+  };
+  return " --set tenants.requests=2 --set tenants.lead=1 --set tenants.high=" +
+         client_of("high", high) +
+         " --set tenants.best_effort=" + client_of("best_effort", best_effort);
+}
+
 }  // namespace
 
 TEST_CASE("alone, each client has the GPU for itself") {
@@ -127,16 +139,10 @@ TEST_CASE("side by side, kernels of all clients run when they come", "[TL-BASE-0
   CHECK(mps.number("job.time_ns.high") < mps.number("job.time_ns.both"));
 }
 
-// 64 work-groups of 10 us at a time: behind 4,000 of best effort, or in turn with them.
+// 64 work-groups of some us: behind 2,000 of best effort, or in turn with them.
 TEST_CASE("in the order of launches a kernel waits for all of those before it") {
   const Scratch scratch;
-  const auto client_of = [&](const std::string& name, const std::string& kernel) {
-    return scratch.file(name + ".yaml",
-                        "tenants:\n  kernels: \"" + kernel + "\"\nmodes: [ideal]\n");
-  };
-  const std::string clients = " --set tenants.requests=2 --set tenants.lead=1 --set tenants.high=" +
-                              client_of("high", "count:64x500") + " --set tenants.best_effort=" +
-                              client_of("best_effort", "count:4000x500");
+  const std::string clients = two_clients(scratch, "count:64x300", "count:2000x300");
   CHECK(p99(run("mps", clients + " --set tenants.order=launch")) > 3 * p99(run("mps", clients)));
 }
 
@@ -226,13 +232,7 @@ TEST_CASE("clients that do not exist are refused by name, as is what a mode has 
 // Both have more work-groups than fit, of 10 us each: in turn, half of the places are high priority's.
 TEST_CASE("with priorities, high priority's work-groups are placed first", "[TL-BASE-03]") {
   const Scratch scratch;
-  const auto client_of = [&](const std::string& name, const std::string& kernel) {
-    return scratch.file(name + ".yaml",
-                        "tenants:\n  kernels: \"" + kernel + "\"\nmodes: [ideal]\n");
-  };
-  const std::string clients = " --set tenants.requests=2 --set tenants.lead=1 --set tenants.high=" +
-                              client_of("high", "count:1000x500") + " --set tenants.best_effort=" +
-                              client_of("best_effort", "count:4000x500");
+  const std::string clients = two_clients(scratch, "count:1000x500", "count:4000x500");
   CHECK(p99(run("mps-priority", clients)) < 0.7 * p99(run("mps", clients)));
 }
 
