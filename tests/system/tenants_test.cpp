@@ -472,7 +472,7 @@ TEST_CASE("lines of kernels and arrivals have limits") {
       {"tenants.kernels='1000001 gelu:16'", "TIMES is 1 to 1000000"},
       {"tenants.kernels='gelu:16 host_ns=4294967296'", "host_ns is 0 to 4294967295"},
       {trace + "/late.txt", "late.txt:2: '10000000001' is no time in whole microseconds, 0 to"},
-      {trace + "/odd.txt", "odd.txt:1: '0??' is no time"}};
+      {trace + "/odd.txt", "odd.txt:1: '0?\?' is no time"}};
   for (const auto& [set, line] : cases) {
     const Finished bad = run_stretto("run tally/models/tiny-inference --set " + set);
     INFO(bad.output);
