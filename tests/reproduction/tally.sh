@@ -6,7 +6,7 @@ set -euo pipefail
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 reproduce() {
-  "$1" reproduce tally --inferences tiny --trainings tiny --impl all=model --out "$out/results" >"$out/log" 2>&1 ||
+  "$1" reproduce tally --inferences tiny --trainings tiny --impl all=model --out "$out/results" "${@:2}" >"$out/log" 2>&1 ||
     { tail -n 20 "$out/log"; exit 1; }
 }
 reproduce "$1"
@@ -25,3 +25,6 @@ cp "$out/results/simulations.csv" "$out/first.csv"
 reproduce "$1"
 grep -qE ' 0 of [0-9]+ simulations to run' "$out/log" || { grep simulations "$out/log"; exit 1; }
 cmp "$out/first.csv" "$out/results/simulations.csv"
+# Tally itself is there whatever columns are asked for.
+reproduce "$1" --columns tally-firmware
+grep -q '^pairs/load-500/tiny+tiny/tally,' "$out/results/simulations.csv"

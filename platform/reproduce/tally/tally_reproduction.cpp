@@ -253,9 +253,12 @@ class Tally {
   static bool transforms(const std::string& mode) { return mode == kTallyMode || mode == kStock; }
   void add_profiles() {
     if (!needs_pairs()) return;
-    for (const std::string& training : trainings_)
-      for (const std::string& mode : columns_)
-        if (transforms(mode)) add_profile(profile_folder(training, mode), training, mode, {});
+    for (const std::string& training : trainings_) {
+      // Loads, thresholds and variants are of Tally whatever columns there are.
+      add_profile(profile_folder(training, kTallyMode), training, kTallyMode, {});
+      if (has(columns_, kStock))
+        add_profile(profile_folder(training, kStock), training, kStock, {});
+    }
     for (const TallyVariant& variant : variants())
       if (variant.changes_profile)
         add_profile(tally_variant_profile_folder(variant), trainings_.back(), kTallyMode,
