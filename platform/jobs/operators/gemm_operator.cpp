@@ -66,8 +66,8 @@ std::string refusal(const ops_machine_t& machine, const ops_gemm_shape_t& shape,
   const uint64_t steps = up(shape.k, wanted.step != 0 ? wanted.step : least);
   const uint64_t all = steps * shape.batch * up(shape.m, registers != 0 ? wanted.tile_m : 64) *
                        up(shape.n, registers != 0 ? wanted.tile_n : 64);
-  if (wanted.streams != 0)
-    return fmt::format("streams={}; allowed: 1 to {}, and no split", wanted.streams,
+  if (wanted.streams != 0 && wanted.streams != OPS_GEMM_NO_STREAMS)
+    return fmt::format("streams={}; allowed: 0 to {}, and no split", wanted.streams,
                        std::min<uint64_t>(OPS_GEMM_MAX_STREAMS, all));
   if (wanted.split > 1)
     return fmt::format("split={}; allowed: 1 to {}, and partial sums of less than 4 GiB a part",
@@ -82,7 +82,7 @@ class Gemm final : public Operator {
     const size_t layout = fields.word({"nn", "tn", "nt", "tt"});
     const std::vector<uint32_t> tile = fields.numbers("tile", 4),
                                 split = fields.numbers("split", 1),
-                                streams = fields.numbers("streams", 1),
+                                streams = fields.numbers("streams", 1, 0),
                                 batch = fields.numbers("batch", 1), mnk = fields.numbers("", 3);
     if (mnk.empty()) fields.refuse("needs M x N x K, as gemm:4096x4096x4096");
     activation_ = static_cast<uint32_t>(fields.word({"", "relu", "gelu"}));
@@ -106,7 +106,7 @@ class Gemm final : public Operator {
       wanted.stages = tile[3];
     }
     if (!split.empty()) wanted.split = split[0];
-    if (!streams.empty()) wanted.streams = streams[0];
+    if (!streams.empty()) wanted.streams = streams[0] == 0 ? OPS_GEMM_NO_STREAMS : streams[0];
     if (!split.empty() && !streams.empty())
       fields.refuse("split and streams exclude each other; allowed: one of them");
     const ops_machine_t machine = library_machine(spec);

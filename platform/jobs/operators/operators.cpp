@@ -24,7 +24,7 @@ namespace stretto {
 const char* const kOperatorsText =
     "Operators with commas between, each NAME:SHAPE with options: gemm:MxNxK, fp16|bf16|tf32|fp32, "
     "nn|tn|nt|tt (t: stored transposed), batch=B, bias, add, relu|gelu, tile=MxNxKxBUFFERS, "
-    "split=S or streams=G; "
+    "split=S or streams=G (0: none shares a tile); "
     "attention:HEADSxQUERIESxKEYSxD (fp16); "
     "copy|gelu|relu|add|mul|gelu_grad|relu_grad|triad:ELEMENTS, "
     "softmax|layer_norm|gemv|softmax_grad|layer_norm_grad|sum_rows|sum_columns:ROWSxCOLUMNS, "
@@ -81,7 +81,7 @@ void Comparison::expect(ops_element_t element, uint64_t address, double wanted, 
                                 column, got, wanted, error);
 }
 
-std::vector<uint32_t> Fields::numbers(const std::string& key, size_t count) {
+std::vector<uint32_t> Fields::numbers(const std::string& key, size_t count, uint32_t least) {
   for (auto field = fields_.begin(); field != fields_.end(); ++field) {
     if (!key.empty() && field->rfind(key + "=", 0) != 0) continue;
     if (key.empty() && !std::isdigit(static_cast<unsigned char>(field->front()))) continue;
@@ -89,7 +89,7 @@ std::vector<uint32_t> Fields::numbers(const std::string& key, size_t count) {
     for (const std::string& part : parts_of(field->substr(key.empty() ? 0 : key.size() + 1), "x")) {
       uint32_t value = 0;
       const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-      if (error != std::errc() || end != part.data() + part.size() || value == 0)
+      if (error != std::errc() || end != part.data() + part.size() || value < least)
         refuse(fmt::format("'{}' is no size", *field));
       values.push_back(value);
     }

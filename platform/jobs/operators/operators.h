@@ -94,8 +94,9 @@ class Fields {
   Fields(std::string where, std::string text, std::vector<std::string> fields)
       : where_(std::move(where)), text_(std::move(text)), fields_(std::move(fields)) {}
   const std::string& text() const { return text_; }
-  // Whole numbers with x between them, `count` of them; "KEY=" before it unless empty. Without such a field, empty.
-  std::vector<uint32_t> numbers(const std::string& key, size_t count);
+  // Whole numbers from `least` with x between them, `count` of them; "KEY=" before it unless empty. Without such a
+  // field, empty.
+  std::vector<uint32_t> numbers(const std::string& key, size_t count, uint32_t least = 1);
   // The first of `words` that is there; else 0.
   size_t word(const std::vector<std::string>& words);
   [[noreturn]] void refuse(const std::string& why) const;

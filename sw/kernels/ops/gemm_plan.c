@@ -269,8 +269,9 @@ static void for_each(const candidates_t* c) {
                                        .units = c->machine->units,
                                        .resident = resident(c->machine, tile, step, stages)};
         if (one.resident == 0) continue;
-        if (wanted->streams == 0) for_each_split(c, tile, one);
-        if (wanted->split == 0 && c->may_share) for_each_stream(c, tile, one);
+        const int unshared = wanted->streams == OPS_GEMM_NO_STREAMS;
+        if (wanted->streams == 0 || unshared) for_each_split(c, tile, one);
+        if (wanted->split == 0 && c->may_share && !unshared) for_each_stream(c, tile, one);
       }
     }
   }

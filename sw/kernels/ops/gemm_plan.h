@@ -51,6 +51,7 @@ typedef struct ops_gemm_shape {
 
 #define OPS_GEMM_MAX_SPLIT 64u
 #define OPS_GEMM_MAX_STREAMS 65536u
+#define OPS_GEMM_NO_STREAMS UINT32_MAX  // Wanted: whole tiles or split-K.
 
 typedef struct ops_gemm_choice {
   uint32_t tile_m, tile_n;

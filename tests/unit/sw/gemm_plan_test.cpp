@@ -142,6 +142,15 @@ TEST_CASE("tiles that leave units idle are shared by as many work-groups as ther
   wanted.streams = 50;
   REQUIRE(ops_gemm_choose(&machine, &shape, &wanted, &choice) == 1);
   CHECK(choice.streams == 50);
+  wanted.streams = OPS_GEMM_NO_STREAMS;
+  REQUIRE(ops_gemm_choose(&machine, &shape, &wanted, &choice) == 1);
+  CHECK(choice.streams == 0);
+  // 6 x 6 tiles of 128 x 128, and a long K: shared if it may be, else in parts.
+  const ops_gemm_shape_t weights{OPS_FP32, 768, 768, 12288, 1, 0, 0};
+  CHECK(choice_of(machine, weights).streams != 0);
+  REQUIRE(ops_gemm_choose(&machine, &weights, &wanted, &choice) == 1);
+  CHECK(choice.streams == 0);
+  CHECK(choice.work_groups >= machine.units);
 }
 
 TEST_CASE(

@@ -49,7 +49,7 @@ class Model:
     # --- pieces; e: element of this model ---
 
     def gemm(self, times, m, n, k, source, what, options="", element=None):
-        text = f"gemm:{m}x{n}x{k}:{element or self.element}" + (":" + options if options else "")
+        text = f"gemm:{m}x{n}x{k}:{element or self.element}" + (":" + options if options else "") + ":streams=0"
         self.line(times, text, source, what)
 
     def each(self, times, operator, elements, source, what):
