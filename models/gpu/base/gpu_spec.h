@@ -54,6 +54,7 @@ struct GpuSpec {
   uint32_t tensor_fp8_rate = 0;
   uint32_t simt_lanes = 64;
   uint32_t simt_fp16_per_lane = 2;
+  uint32_t pipe_turn_cycles = 0;
   uint32_t start_cycles = 32;
   uint32_t step_instructions = 4096;
   uint32_t poll_interval_ns = 500;
@@ -128,6 +129,9 @@ inline void describe(GpuSpec& spec, ParameterSet& set) {
              "FP32 elements a clock of the SIMT pipe; also the multiply-adds of FP32 products.");
   set.number("simt_fp16_per_lane", spec.simt_fp16_per_lane, 1, 8,
              "FP16 elements a clock of a SIMT lane; two of other elements below four bytes.");
+  set.number("pipe_turn_cycles", spec.pipe_turn_cycles, 0, 1u << 20,
+             "Clocks after which a pipe turns to the next work-group that has an operation for it; "
+             "0 = operations run to their end.");
   set.number("start_cycles", spec.start_cycles, 0, 10000,
              "Clocks from dispatch to the first instruction of a work-group.");
   set.number("step_instructions", spec.step_instructions, 1, 1u << 20,

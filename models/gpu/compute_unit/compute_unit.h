@@ -216,12 +216,14 @@ class ComputeUnit final : public sc_core::sc_module,
     unsigned source_count;
     uint64_t clocks;
     uint64_t slots;
+    uint64_t served = 0;         // Of the clocks.
     uint64_t multiply_adds = 0;  // Of the tensor cores,
     uint64_t fp16_work = 0;      // in those of FP16.
   };
   struct Pipe {
     std::deque<PipeOperation> queue;  // The first one is under way,
-    Cycle begin = 0;                  // since then;
+    Cycle begin = 0;                  // since then,
+    Cycle turn = 0;                   // for so many clocks;
     Cycle look = kUnknown;            // when it may have ended.
     Cycle free = 0;                   // End of the last one.
   };
@@ -289,9 +291,11 @@ class ComputeUnit final : public sc_core::sc_module,
   bool own_word_done(Wavefront& wavefront, uint64_t address, Step& step);
   // Pipes.
   Step use(unsigned pipe, Wavefront& wavefront, Group& group, const PipeOperation& operation);
-  void begin_operation(unsigned pipe, Cycle at);
+  void begin_turn(unsigned pipe, Cycle at);
   void look_at(unsigned pipe, Cycle now);
+  void end_turn(unsigned pipe, Cycle at);
   void end_operation(unsigned pipe, Cycle at);
+  void give_turn(Pipe& pipe, uint8_t group);
   void tiles_done(Group& group, const Wavefront& owner, uint32_t names, Cycle at);
   void retire_when_done(Group& group);
   PipeCounters& counters_of(unsigned pipe) {

@@ -101,19 +101,27 @@ ComputeUnit::Step ComputeUnit::use(unsigned pipe, Wavefront& wavefront, Group& g
     ++slot_of(group, wavefront, operation.sources[i]).reads;
   std::deque<PipeOperation>& queue = pipes_[pipe].queue;
   queue.push_back(operation);
-  if (queue.size() == 1) begin_operation(pipe, wavefront.at);
+  if (queue.size() == 1) begin_turn(pipe, wavefront.at);
   return finish(wavefront);
 }
 
-// Its slots go to the ports evenly, at the turns of the work-group's wavefronts.
-void ComputeUnit::begin_operation(unsigned index, Cycle at) {
+// Begins it or goes on with it. Slots go to the ports evenly, at the turns of the work-group's wavefronts.
+void ComputeUnit::begin_turn(unsigned index, Cycle at) {
   Pipe& pipe = pipes_[index];
   const PipeOperation& operation = pipe.queue.front();
   const Group& group = groups_[wavefronts_[operation.wavefront]->group];
   counters_of(index).waiting += at - std::max(pipe.free, resident_since_);
   pipe.begin = at;
-  pipe.look = at + operation.clocks;
+  pipe.turn = operation.clocks - operation.served;
+  if (spec_.pipe_turn_cycles != 0) pipe.turn = std::min<Cycle>(pipe.turn, spec_.pipe_turn_cycles);
+  pipe.look = at + pipe.turn;
   if (operation.slots == 0) return;
+  const auto slots_before = [&operation](uint64_t clocks) {
+    return clocks == operation.clocks ? operation.slots
+                                      : operation.slots * clocks / operation.clocks;
+  };
+  const uint64_t slots =
+      slots_before(operation.served + pipe.turn) - slots_before(operation.served);
   for (unsigned i = 0; i < ports_.size(); ++i) {
     uint64_t positions = 0;
     for (unsigned id = 0; id < group.wavefronts; ++id) {
@@ -121,14 +129,13 @@ void ComputeUnit::begin_operation(unsigned index, Cycle at) {
       if (slot % ports_.size() == i) positions |= uint64_t{1} << slot / ports_.size();
     }
     if (positions == 0) positions = uint64_t{1} << operation.wavefront / ports_.size();
-    const uint64_t share =
-        operation.slots * (i + 1) / ports_.size() - operation.slots * i / ports_.size();
+    const uint64_t share = slots * (i + 1) / ports_.size() - slots * i / ports_.size();
     ports_[i].advance(at);
-    ports_[i].start(index, at, operation.clocks, share, positions);
+    ports_[i].start(index, at, pipe.turn, share, positions);
   }
 }
 
-// Ends the operation under way if its time is over and all of its slots have been issued.
+// Ends the turn under way if its time is over and all of its slots have been issued.
 void ComputeUnit::look_at(unsigned index, Cycle now) {
   while (pipes_[index].look <= now) {
     uint64_t missing = 0;
@@ -137,17 +144,36 @@ void ComputeUnit::look_at(unsigned index, Cycle now) {
       pipes_[index].look = now + missing;
       return;
     }
-    end_operation(index, now);
+    end_turn(index, now);
   }
+}
+
+void ComputeUnit::end_turn(unsigned index, Cycle at) {
+  Pipe& pipe = pipes_[index];
+  pipe.free = at;
+  pipe.look = kUnknown;
+  counters_of(index).busy += at - pipe.begin;
+  PipeOperation& first = pipe.queue.front();
+  first.served += pipe.turn;
+  if (first.served == first.clocks) {
+    end_operation(index, at);
+    return;
+  }
+  give_turn(pipe, wavefronts_[first.wavefront]->group);
+  begin_turn(index, at);
+}
+
+// To the others that wait: what a work-group has asked for stays in its order.
+void ComputeUnit::give_turn(Pipe& pipe, uint8_t group) {
+  std::stable_partition(pipe.queue.begin(), pipe.queue.end(), [&](const PipeOperation& one) {
+    return wavefronts_[one.wavefront]->group != group;
+  });
 }
 
 void ComputeUnit::end_operation(unsigned index, Cycle at) {
   Pipe& pipe = pipes_[index];
   const PipeOperation operation = pipe.queue.front();
   pipe.queue.pop_front();
-  pipe.free = at;
-  pipe.look = kUnknown;
-  counters_of(index).busy += at - pipe.begin;
   counters_.multiply_adds += operation.multiply_adds;
   counters_.fp16_work += operation.fp16_work;
   ++counters_of(index).operations;
@@ -160,7 +186,8 @@ void ComputeUnit::end_operation(unsigned index, Cycle at) {
     --source.reads;
     source.read = std::max(source.read, at);
   }
-  if (!pipe.queue.empty()) begin_operation(index, at);
+  if (spec_.pipe_turn_cycles != 0) give_turn(pipe, owner.group);
+  if (!pipe.queue.empty()) begin_turn(index, at);
   --group.operations;
   retire_when_done(group);
   look_at_frozen(group);

@@ -207,7 +207,8 @@ class Model:
         out += [f"# {note}" for note in self.notes]
         out += [f"# [{tag}] {SOURCES[tag]}." for tag in self.used]
         out += [f'description: "{self.title}"', "machine: a100-nvswitch",
-                "set: {gpus: 1, software.launch_ns: 3000, gpu.tile_values: false}", "tenants:", "  kernels: |"]
+                "set: {gpus: 1, software.launch_ns: 3000, gpu.tile_values: false, gpu.pipe_turn_cycles: 64}",
+                "tenants:", "  kernels: |"]
         width = min(64, max(len(line) for line, _ in self.lines))
         out += [f"    {line:{width}}  # {comment}" for line, comment in self.lines]
         return "\n".join(out + ["  requests: 1", "modes: [ideal]", ""])
