@@ -189,6 +189,66 @@ TEST_CASE("FP32 products are the SIMT lanes' and TF32 the tensor cores'") {
   REQUIRE(machine.gpu.front_end.fault_count() == 0);
 }
 
+namespace {
+
+// Work-group 0 has an FP32 product of 128 x 128 x 32, 8192 clocks; work-group 1 ten operations of 16 clocks, each on
+// the one before, from its middle on: their clocks.
+uint64_t clocks_beside_product(GpuMachine& machine, bool product) {
+  Program p;
+  p.csr(7, TILE_CSR_WG_ID);
+  const size_t branch = p.words.size();
+  p.bnez(7, 0).constant(5, 128 | 128 << 16).zero(24, 5);
+  p.load_at(8, kIn, shape(128, 128, 128), ElementType::fp32).wait(0);
+  if (product) p.mma(24, 8, 8, false, true, ElementType::fp32);
+  p.end();
+  p.words[branch] = Program().bnez(7, static_cast<int>(p.words.size() - branch)).words.back();
+  p.load_at(0, kIn, shape(16, 256, 256)).wait(0).constant(5, 1000).addi(5, 5, -1).bnez(5, -1);
+  p.csr(9, TILE_CSR_CYCLE).simt(TILE_SIMT_ADD, 1, 0, 0);
+  for (int i = 1; i < 10; ++i) p.simt(TILE_SIMT_ADD, 1, 1, 0);
+  p.store_at(1, kOut + 0x1000, shape(16, 256, 256)).csr(12, TILE_CSR_CYCLE).sub(12, 12, 9);
+  p.constant(13, kOut).sd(12, 13).end();
+  Launch launch = p.launch();
+  launch.workgroups = 2;
+  launch.registers_bytes = 131072;
+  launch.lds_bytes = 65536;
+  p.run(machine, launch);
+  return machine.value_at<uint64_t>(kOut);
+}
+
+// `least` and `most`: what the product may add to the ten.
+void check_turns(uint32_t pipe_turn_cycles, uint64_t least, uint64_t most) {
+  GpuSpec spec;
+  spec.cus = 1;
+  spec.pipe_turn_cycles = pipe_turn_cycles;
+  GpuMachine machine(spec);
+  machine.map(kIn, 0x100000);
+  machine.map(kOut, 0x100000, AllocationClass::uncached);
+  const ComputeUnit& unit = *machine.gpu.units[0];
+  clocks_beside_product(machine, false);
+  const uint64_t cold = unit.instructions(), alone = clocks_beside_product(machine, false);
+  const uint64_t slots = unit.instructions() - cold, busy = unit.counters().simt.busy;
+  const uint64_t beside = clocks_beside_product(machine, true);
+  REQUIRE(machine.gpu.front_end.fault_count() == 0);
+  CHECK(alone >= 160);
+  CHECK(beside >= alone + least);
+  CHECK(beside <= alone + most);
+  // The pipe does the same in turns, with the same native instructions, 32 lanes each.
+  CHECK(unit.counters().simt.busy - busy == busy / 2 + 8192);
+  CHECK(unit.instructions() - cold - slots == slots + 1 + 128 * 128 * 32 / 32);
+  AuditSink sink;
+  unit.audit(sink);
+  for (const auto& law : sink.all()) CHECK(law.holds);
+}
+
+}  // namespace
+
+TEST_CASE("an operation of a pipe runs to its end before another work-group's") {
+  check_turns(0, 3000, 8192);
+}
+TEST_CASE("work-groups take turns of 16 clocks on a pipe") { check_turns(16, 10 * 8, 10 * 16 + 8); }
+TEST_CASE("work-groups take turns of 64 clocks on a pipe") { check_turns(64, 10 * 8, 10 * 64 + 8); }
+TEST_CASE("a turn longer than any operation is its end") { check_turns(10000, 3000, 8192); }
+
 TEST_CASE("a machine without TF32 refuses such products") {
   Bench bench;
   Program p;
