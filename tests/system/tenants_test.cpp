@@ -448,6 +448,32 @@ TEST_CASE("a kernel that the transformer refuses runs as it is, counted and name
   CHECK(result.says("bag_fp16_256 runs as it is: work-groups may wait for each other"));
 }
 
+TEST_CASE("best effort has arrivals of its own, and serves what comes while it can", "[TL-R51]") {
+  const auto served = [](const std::string& more) {
+    const RunResult result =
+        run("mps",
+            " --set gpu.tile_values=false --set tenants.best_effort=tally/models/tiny-inference" +
+                more);
+    return client(result, 1);
+  };
+  const auto number = [](const boost::json::value& of, const char* key) {
+    return of.at(key).to_number<double>();
+  };
+  const boost::json::value steady = served(""),
+                           rare = served(" --set tenants.best_effort_interval_ns=100000"),
+                           full = served(" --set tenants.best_effort_interval_ns=5000");
+  // Of 10,000 a second some 15 come in the time; of more than it can serve the rest waits.
+  CHECK(number(rare, "requests_per_s") > 4000);
+  CHECK(number(rare, "requests_per_s") < 16000);
+  CHECK(number(full, "requests_per_s") == Approx(number(steady, "requests_per_s")).epsilon(0.03));
+  CHECK(number(full, "requests_per_s") > 2 * number(rare, "requests_per_s"));
+  const auto median = [](const boost::json::value& of, const char* key) {
+    return of.at(key).at("p50").to_number<double>();
+  };
+  CHECK(median(steady, "response_us") == median(steady, "service_us"));
+  CHECK(median(full, "response_us") > 5 * median(full, "service_us"));
+}
+
 TEST_CASE("arrivals of a trace are kept, and a trace that goes back is refused in a line") {
   const Scratch scratch;
   const std::string file = scratch.path + "/trace.txt";

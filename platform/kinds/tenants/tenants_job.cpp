@@ -166,7 +166,7 @@ class Tenants final : public Job {
         alone_(request.mode == "ideal"),
         gpu_(shared_by(kind, request, texts)),
         plans_(plans_of(kind, request, gpu_, texts)),
-        arrivals_(arrivals_of(kind, request.seed)),
+        arrivals_(plans_.size()),
         alone_figures_(alone_of(kind, request, texts)),
         parameters_(plans_.size()),
         results_(plans_.size()),
@@ -412,7 +412,13 @@ class Tenants final : public Job {
       p.file[file] = {plan.elf(file).data(), plan.elf(file).size()};
     p.steps = plan.steps().data();
     p.step_count = static_cast<uint32_t>(plan.steps().size());
-    p.arrival_ns = i == 0 && !arrivals_.empty() ? arrivals_.data() : nullptr;
+    std::vector<uint64_t>& arrivals = arrivals_[i];
+    if (i == 0) {
+      arrivals = arrivals_of(kind_, request_.seed);
+    } else if (kind_.best_effort_interval_ns != 0) {
+      arrivals = poisson_arrivals(kind_.best_effort_interval_ns, kMostRequests, request_.seed + i);
+    }
+    p.arrival_ns = arrivals.empty() ? nullptr : arrivals.data();
     p.requests = i == 0 ? kind_.requests : 0;
     p.most_requests = i == 0 ? kind_.requests : kMostRequests;
     p.time_ns = i == 0 ? kind_.time_ns : 0;
@@ -612,8 +618,8 @@ class Tenants final : public Job {
   const SharedGpu gpu_;
   const TenantPlans plans_;
   std::vector<std::string> contents_;
-  const std::vector<uint64_t> arrivals_;
-  const std::vector<Alone> alone_figures_;  // By client; empty: not known.
+  std::vector<std::vector<uint64_t>> arrivals_;  // By client.
+  const std::vector<Alone> alone_figures_;       // By client; empty: not known.
   std::vector<tenant_parameters_t> parameters_;
   std::vector<tenant_result_t> results_;
   std::vector<std::vector<tenant_request_t>> requests_;

@@ -93,6 +93,16 @@ std::vector<std::string> names_of(const std::string& list) {
 
 }  // namespace
 
+std::vector<uint64_t> poisson_arrivals(uint64_t interval_ns, uint32_t count, uint64_t seed) {
+  std::vector<uint64_t> times;
+  double at = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    at -= std::log(uniform(seed, i)) * static_cast<double>(interval_ns);
+    times.push_back(static_cast<uint64_t>(std::min(at, kBeyond)));
+  }
+  return times;
+}
+
 std::vector<uint64_t> arrivals_of(const TenantsKind& kind, uint64_t seed) {
   switch (kind.arrivals) {
     case Arrivals::back_to_back: return {};
@@ -107,13 +117,7 @@ std::vector<uint64_t> arrivals_of(const TenantsKind& kind, uint64_t seed) {
     }
     case Arrivals::poisson: break;
   }
-  std::vector<uint64_t> times;
-  double at = 0;
-  for (uint64_t i = 0; i < kind.requests; ++i) {
-    at -= std::log(uniform(seed, i)) * static_cast<double>(kind.interval_ns);
-    times.push_back(static_cast<uint64_t>(std::min(at, kBeyond)));
-  }
-  return within_span(kind, std::move(times));
+  return within_span(kind, poisson_arrivals(kind.interval_ns, kind.requests, seed));
 }
 
 TenantsKind::TenantsKind() : policy(tally_policy_defaults()), rate(rate_policy_defaults()) {
@@ -164,6 +168,9 @@ void TenantsKind::describe(ParameterSet& set) {
   set.number("burst_interval_ns", burst_interval_ns, 0, 1'000'000'000'000,
              "Between arrivals of a burst.");
   set.text("trace", trace, "File of arrivals: whole microseconds, ascending, a line each.");
+  set.number("best_effort_interval_ns", best_effort_interval_ns, 0, 1'000'000'000'000,
+             "Mean time between arrivals of requests of each best-effort client, poisson; 0 = back "
+             "to back.");
   set.text("alone", alone,
            "Result folder of the same clients in mode ideal: throughput and p99 are given beside "
            "theirs alone, too.");

@@ -50,6 +50,8 @@ class TenantsKind final : public WorkloadKind {
   uint32_t burst_requests = 10;    // Of a burst, on average,
   uint64_t burst_interval_ns = 0;  // and between two of it.
   std::string trace;
+  uint64_t best_effort_interval_ns =
+      0;                 // Likewise of each other client, at random; 0: back to back.
   std::string alone;     // Result folder of mode ideal; empty: nothing is normalised.
   std::string profiles;  // Result folder whose measurements are taken; empty: none.
   uint64_t launch_latency_ns = 20'000;
@@ -62,6 +64,8 @@ class TenantsKind final : public WorkloadKind {
 // Arrivals of the first client's requests from its begin on, ascending; empty: back to back. Throws
 // UserError about the trace.
 std::vector<uint64_t> arrivals_of(const TenantsKind& kind, uint64_t seed);
+// `count` arrivals at random, on average every `interval_ns`.
+std::vector<uint64_t> poisson_arrivals(uint64_t interval_ns, uint32_t count, uint64_t seed);
 
 }  // namespace stretto
 

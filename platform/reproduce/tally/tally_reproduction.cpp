@@ -407,6 +407,11 @@ class Tally {
     for (unsigned i = 1; i < clients; ++i) others += (i == 1 ? "" : ",") + list;
     sets.push_back("tenants.best_effort=" + others);
     sets.push_back(fmt::format("tenants.lead={}", clients == 1 ? 0 : kLead));
+    // As published: all at load 0.1, at random (config of the artifact).
+    const double alone_ms = results_.runs.at(tally_alone_folder("resnet50-inference")).p50_ms;
+    sets.emplace_back("tenants.arrivals=poisson");
+    sets.push_back(
+        fmt::format("tenants.best_effort_interval_ns={:.0f}", 1e6 * alone_ms * 1000 / kClientLoad));
     add(tally_clients_folder(clients), kPair, kTallyMode, std::move(sets));
   }
 
