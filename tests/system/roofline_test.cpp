@@ -267,7 +267,7 @@ TEST_CASE(
   bad("gemm:64x64x64:tile=64x64x64x1", "1 buffers; allowed", "t3");
   bad("gemm:64x64x64:split=3", "split=3; allowed: 1 to 2", "t3");
   bad("gemm:64x64x6400:split=65", "split=65; allowed: 1 to 64", "t3");
-  bad("gemm:64x64x64:streams=3", "streams=3; allowed: 1 to 2", "t3");
+  bad("gemm:64x64x64:streams=3", "streams=3; allowed: 0 to 2", "t3");
   bad("gemm:64x64x64:streams=2:split=2", "exclude each other", "t3");
   bad("gemm:64x64", "3 numbers", "t3");
   bad("gemm:64x64x64:nan", "'nan' is unknown", "t3");
