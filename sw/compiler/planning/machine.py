@@ -13,9 +13,11 @@ import yaml
 
 from front import graph as graphs
 
-# That of the platform that calls, else the source tree's.
-FOLDER = pathlib.Path(os.environ.get("STRETTO_SHARE") or pathlib.Path(__file__).resolve().parents[3] / "platform") / \
-    "machines"
+HERE = pathlib.Path(__file__).resolve()
+# That of the platform that calls, else the source tree's or the one beside the installed compiler.
+SHARES = [pathlib.Path(os.environ["STRETTO_SHARE"])] if os.environ.get("STRETTO_SHARE") else \
+    [HERE.parents[3] / "platform", HERE.parents[2]]
+FOLDER = next((share / "machines" for share in SHARES if (share / "machines").is_dir()), SHARES[0] / "machines")
 DEFAULTS = {
     "gpu.cus": 80, "gpu.clock_mhz": 1400, "gpu.lds_bytes": 131072, "gpu.tensor_fma_per_cycle": 512,
     "gpu.tensor_efficiency_numerator": 4, "gpu.tensor_efficiency_denominator": 5, "gpu.simt_lanes": 64,

@@ -27,6 +27,8 @@ if grep -rlI "$build" "$prefix" --include='*.cmake' --include=stretto-kernel; th
 "$prefix/bin/stretto" list machines | grep -q a100-nvswitch || fail "machines are missing"
 "$prefix/bin/stretto" run graph/mlp --impl all=model --out graph >log || fail "$(tail -n 3 log)"
 [ -f "$prefix/share/stretto/compiler/compile.py" ] || fail "the compiler is missing"
+if /usr/bin/python3 "$prefix/share/stretto/compiler/compile.py" nerf: --mode bsp --machine nosuch 2>log; then fail "a machine that is not"; fi
+grep -q "allowed: a100, a100-2x" log || fail "the installed compiler sees no machines: $(cat log)"
 "$prefix/bin/stretto" run nerf:rows=130 --impl all=model --out nerf >log || fail "$(tail -n 3 log)"
 if ls "$prefix"/lib/stretto/sw/kernels/{gemm_skip_step,collective_beyond}.elf 2>/dev/null; then fail "a wrong kernel"; fi
 
@@ -41,7 +43,7 @@ cmp own.elf "$prefix/lib/stretto/sw/kernels/gemm.elf" || echo "note: own.elf dif
 if "$prefix/bin/stretto-kernel" nowhere.c 2>log; then fail "a missing source was taken"; fi
 grep -q "nowhere.c: no such file" log || fail "a missing source is not named"
 
-cc -shared -fPIC -I"$prefix/include/stretto/sw/include" -o program.so "$root/tests/system/programs/devices.c"
+cc -shared -fPIC -I"$prefix/include/stretto" -I"$prefix/include/stretto/sw/include" -o program.so "$root/tests/system/programs/devices.c"
 cc -shared -fPIC -I"$prefix/include/stretto/sw/include" -o interposer.so "$root/tests/system/programs/interposer.c"
 "$prefix/bin/stretto" run ./program.so --preload ./interposer.so --set gpus=2 --set gpu.cus=8 --impl all=model --out program >log ||
   fail "$(tail -n 3 log)"
