@@ -474,6 +474,41 @@ TEST_CASE("best effort has arrivals of its own, and serves what comes while it c
   CHECK(median(full, "response_us") > 5 * median(full, "service_us"));
 }
 
+TEST_CASE("load goes up and down as it is told, and figures over time show it",
+          "[TL-R40][TL-R41]") {
+  const std::string set =
+      " --set gpu.tile_values=false --set tenants.requests=80 --set tenants.arrivals=poisson --set "
+      "tenants.interval_ns=50000 --set tenants.time_ns=4000000 --set tenants.windows=4 --set "
+      "tenants.best_effort=tally/models/tiny-inference";
+  const auto requests = [&](const std::string& more) {
+    std::vector<double> all;
+    const RunResult result = run("ideal", set + more);
+    for (const boost::json::value& one : result.at("job.windows").as_array()) {
+      CHECK(one.at("service_us").at("p99").to_number<double>() < 25);
+      CHECK(one.at("best_effort_share").to_number<double>() < 0.1);
+      all.push_back(one.at("requests").to_number<double>());
+    }
+    REQUIRE(all.size() == 4);
+    return all;
+  };
+  const std::vector<double> level = requests(""),
+                            shaped = requests(" --set tenants.load_profile=20,180,180,20");
+  // 20 a part in the mean: 4, 36, 36, 4.
+  CHECK(shaped[0] + shaped[3] < 16);
+  CHECK(shaped[1] + shaped[2] > 56);
+  CHECK(level[0] + level[3] > 28);
+  const Scratch scratch;
+  for (const auto& [bad, why] : std::map<std::string, std::string>{
+           {"50,x", "'x' is no percentage, 1 to 10000"}, {"0", "'0' is no percentage"}}) {
+    const Finished finished =
+        run_stretto("run tally/small" + set + " --set tenants.load_profile=" + bad + " --out " +
+                    scratch.path + "/bad");
+    INFO(finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.says(why));
+  }
+}
+
 TEST_CASE("arrivals of a trace are kept, and a trace that goes back is refused in a line") {
   const Scratch scratch;
   const std::string file = scratch.path + "/trace.txt";

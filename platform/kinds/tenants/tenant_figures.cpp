@@ -42,4 +42,31 @@ double requests_within(const tenant_result_t& result, uint32_t step_count, Tenan
   return sum;
 }
 
+std::vector<TenantWindow> windows_of(TenantSpan span, uint32_t count, const tenant_result_t& first,
+                                     const std::vector<TenantMoment>& moments) {
+  std::vector<TenantWindow> windows(count);
+  const uint64_t length = span.end_ns - span.begin_ns;
+  for (uint32_t i = 0; i < count; ++i) {
+    TenantWindow& one = windows[i];
+    one.span = {span.begin_ns + length * i / count, span.begin_ns + length * (i + 1) / count};
+    std::vector<double> service;
+    for (uint32_t k = 0; k < first.requests; ++k) {
+      const tenant_request_t& request = first.request[k];
+      if (request.arrival_ns < one.span.begin_ns || request.arrival_ns >= one.span.end_ns) continue;
+      service.push_back(static_cast<double>(request.end_ns - request.begin_ns) / 1000);
+    }
+    one.requests = static_cast<uint32_t>(service.size());
+    std::sort(service.begin(), service.end());
+    if (!service.empty()) {
+      one.p50_us = percentile(service, 50);
+      one.p99_us = percentile(service, 99);
+    }
+    const TenantOwners owners = owners_of(moments, {}, {}, one.span);
+    if (owners.span_ns != 0)
+      one.best_effort_share = static_cast<double>(owners.best_effort_ns + owners.both_ns) /
+                              static_cast<double>(owners.span_ns);
+  }
+  return windows;
+}
+
 }  // namespace stretto

@@ -336,6 +336,7 @@ class Tenants final : public Job {
           {"span", o.span_ns}, {"high", o.high_ns},         {"best_effort", o.best_effort_ns},
           {"both", o.both_ns}, {"draining", o.draining_ns}, {"boundary", o.boundary_ns},
           {"idle", o.idle_ns}};
+    if (kind_.windows != 0) all["windows"] = windows();
     if (mode_.is_limited) {
       json::array limits;
       for (const tenant_rate_record_t& one : rates_)
@@ -382,6 +383,18 @@ class Tenants final : public Job {
   }
 
  private:
+  json::array windows() const {
+    TenantSpan span = span_of(0);
+    if (kind_.time_ns != 0) span.end_ns = span.begin_ns + kind_.time_ns;
+    json::array all;
+    for (const TenantWindow& one : windows_of(span, kind_.windows, results_[0], moments_))
+      all.push_back(json::object{{"begin_ns", one.span.begin_ns - span.begin_ns},
+                                 {"end_ns", one.span.end_ns - span.begin_ns},
+                                 {"requests", one.requests},
+                                 {"service_us", {{"p50", one.p50_us}, {"p99", one.p99_us}}},
+                                 {"best_effort_share", one.best_effort_share}});
+    return all;
+  }
   json::array measured() const {
     json::array all;
     for (const TenantRecord& one : log_)

@@ -75,6 +75,47 @@ std::vector<uint64_t> bursts(const TenantsKind& kind, uint64_t seed) {
   return times;
 }
 
+// Percent of the mean rate, of equal parts of time. Throws UserError.
+std::vector<uint64_t> levels_of(const TenantsKind& kind) {
+  std::vector<uint64_t> levels;
+  std::vector<std::string> parts;
+  if (!kind.load_profile.empty()) boost::split(parts, kind.load_profile, boost::is_any_of(","));
+  for (std::string& part : parts) {
+    boost::trim(part);
+    uint64_t level = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), level);
+    if (error != std::errc() || end != part.data() + part.size() || level == 0 || level > 10000)
+      throw UserError(
+          fmt::format("tenants.load_profile: '{}' is no percentage, 1 to 10000", shown(part)));
+    levels.push_back(level);
+  }
+  return levels;
+}
+
+// Arrivals of a level load, as they come when load goes up and down: what would have come in a share of the time comes
+// when as large a share of the load has been.
+std::vector<uint64_t> shaped(const TenantsKind& kind, std::vector<uint64_t> times) {
+  const std::vector<uint64_t> levels = levels_of(kind);
+  if (levels.empty()) return times;
+  double sum = 0;
+  for (const uint64_t level : levels) sum += static_cast<double>(level);
+  const auto span = static_cast<double>(kind.time_ns);
+  for (uint64_t& time : times) {
+    double left = static_cast<double>(time) / span * sum;
+    double part = 0;
+    for (const uint64_t level : levels) {
+      const double here = std::min(left, static_cast<double>(level));
+      part += here / static_cast<double>(level);
+      left -= here;
+      if (left <= 0) break;
+    }
+    // Behind the span all is level again.
+    time =
+        static_cast<uint64_t>(part / static_cast<double>(levels.size()) * span + left / sum * span);
+  }
+  return times;
+}
+
 std::vector<uint64_t> within_span(const TenantsKind& kind, std::vector<uint64_t> times) {
   if (!times.empty() && times.back() / 1000 > kLongestSpanUs)
     throw UserError(fmt::format("tenants.interval_ns={}: {} arrivals take {:.0f} s; allowed are {}",
@@ -106,7 +147,7 @@ std::vector<uint64_t> poisson_arrivals(uint64_t interval_ns, uint32_t count, uin
 std::vector<uint64_t> arrivals_of(const TenantsKind& kind, uint64_t seed) {
   switch (kind.arrivals) {
     case Arrivals::back_to_back: return {};
-    case Arrivals::bursts: return within_span(kind, bursts(kind, seed));
+    case Arrivals::bursts: return within_span(kind, shaped(kind, bursts(kind, seed)));
     case Arrivals::trace: {
       std::vector<uint64_t> times = read_trace(kind.trace);
       if (times.size() < kind.requests)
@@ -117,7 +158,7 @@ std::vector<uint64_t> arrivals_of(const TenantsKind& kind, uint64_t seed) {
     }
     case Arrivals::poisson: break;
   }
-  return within_span(kind, poisson_arrivals(kind.interval_ns, kind.requests, seed));
+  return within_span(kind, shaped(kind, poisson_arrivals(kind.interval_ns, kind.requests, seed)));
 }
 
 TenantsKind::TenantsKind() : policy(tally_policy_defaults()), rate(rate_policy_defaults()) {
@@ -168,6 +209,14 @@ void TenantsKind::describe(ParameterSet& set) {
   set.number("burst_interval_ns", burst_interval_ns, 0, 1'000'000'000'000,
              "Between arrivals of a burst.");
   set.text("trace", trace, "File of arrivals: whole microseconds, ascending, a line each.");
+  set.text(
+      "load_profile", load_profile,
+      "Of poisson and bursts, how load goes up and down: percent of the mean rate in equal parts "
+      "of time_ns, with commas between; empty = level.");
+  set.number(
+      "windows", windows, 0, 1000,
+      "Equal parts of time_ns, or of the first client's time, of which service times and the "
+      "share of best effort are given, too (job.windows).");
   set.number("best_effort_interval_ns", best_effort_interval_ns, 0, 1'000'000'000'000,
              "Mean time between arrivals of requests of each best-effort client, poisson; 0 = back "
              "to back.");
@@ -235,6 +284,8 @@ std::string TenantsKind::first_error() const {
   if (arrivals == Arrivals::bursts && burst_interval_ns >= interval_ns)
     return "needs burst_interval_ns below interval_ns";
   if (arrivals == Arrivals::trace && trace.empty()) return "needs trace";
+  if (!load_profile.empty() && (!has_interval || time_ns == 0))
+    return "needs poisson or bursts and time_ns for load_profile";
   const std::vector<std::string> others = names_of(best_effort);
   if (std::find(others.begin(), others.end(), "") != others.end())
     return "needs a name between the commas of best_effort";

@@ -50,6 +50,9 @@ class TenantsKind final : public WorkloadKind {
   uint32_t burst_requests = 10;    // Of a burst, on average,
   uint64_t burst_interval_ns = 0;  // and between two of it.
   std::string trace;
+  std::string
+      load_profile;      // Of poisson and bursts: percent, of equal parts of time_ns; empty: level.
+  uint32_t windows = 0;  // Of figures over time.
   uint64_t best_effort_interval_ns =
       0;                 // Likewise of each other client, at random; 0: back to back.
   std::string alone;     // Result folder of mode ideal; empty: nothing is normalised.

@@ -148,7 +148,7 @@ class Tally {
   bool needs(TallySource source) const { return needed_.count(source) != 0; }
   bool needs_pairs() const {
     return needs(TallySource::pairs) || needs(TallySource::ablation) || needs(TallySource::loads) ||
-           needs(TallySource::thresholds) || has_variants_;
+           needs(TallySource::day) || needs(TallySource::thresholds) || has_variants_;
   }
   bool needs_runs() const {
     return has_variants_ || std::any_of(needed_.begin(), needed_.end(), [](TallySource source) {
@@ -387,6 +387,7 @@ class Tally {
           for (const unsigned load : kTallyLoads)
             for (const char* mode : kTallyLoadSystems) add_pair(inference, training, mode, load);
     }
+    if (needs(TallySource::day)) add_day();
     if (needs(TallySource::thresholds)) {
       for (const std::string& training : trainings_)
         for (const uint64_t ns : kTallyThresholdsNs)
@@ -397,6 +398,20 @@ class Tally {
       for (const unsigned clients : kTallyClients) add_clients(clients);
     }
     for (const TallyVariant& variant : variants()) add_variant(variant);
+  }
+
+  // BERT beside BERT, as published.
+  void add_day() {
+    const std::string alone = tally_alone_folder("bert-inference");
+    if (!has(trainings_, "bert") || results_.runs.count(alone) == 0) return;
+    std::vector<std::string> sets = arrival_sets("bert", alone, kTallyLoad);
+    sets.push_back(fmt::format("tenants.load_profile={}", fmt::join(kTallyDay, ",")));
+    sets.push_back(fmt::format("tenants.windows={}", kTallyDay.size()));
+    add_trace(tally_day_folder(kAlone), sets);
+    for (const std::string mode : kTallySystems)
+      if (results_.modes.count(mode) != 0)
+        add_together(tally_day_folder(mode), "bert", mode, sets, kTallyThresholdNs,
+                     profile_folder("bert", mode), {});
   }
 
   void add_clients(unsigned clients) {
@@ -439,6 +454,12 @@ class Tally {
       const std::vector<ResultValue> interval = clients[i].at("service_p99_interval_us").items();
       run.p99_low_ms = interval.at(0).number() / 1000;
       run.p99_high_ms = interval.at(1).number() / 1000;
+    }
+    if (const auto windows = job.find("windows")) {
+      for (const ResultValue& window : windows->items()) {
+        run.window_p99_ms.push_back(window.at("service_us").at("p99").number() / 1000);
+        run.window_best_effort_share.push_back(window.at("best_effort_share").number());
+      }
     }
     if (const auto server = job.find("server"))
       for (const ResultValue& ns : server->at("drain_ns").items())
@@ -502,6 +523,10 @@ class Tally {
     if (results_.runs.empty()) return;
     write_atomically(options_.out + "/simulations.csv", tally_csv(results_));
     written_ += ", simulations.csv";
+    if (const std::string day = tally_day_csv(results_); !day.empty()) {
+      write_atomically(options_.out + "/day.csv", day);
+      written_ += ", day.csv";
+    }
     if (has_variants_) {
       write_atomically(options_.out + "/variants.csv",
                        tally_variants_csv(results_, inferences_.front(), trainings_));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -27,6 +28,7 @@ std::string tally_pair_folder(const std::string& inference, const std::string& t
 std::string tally_clients_folder(unsigned clients) {
   return fmt::format("pairs/clients/{}", clients);
 }
+std::string tally_day_folder(const std::string& mode) { return "pairs/day/" + mode; }
 
 namespace {
 
@@ -263,6 +265,51 @@ Measured gap_closes(const Results& r) {
                 fmt::format("TGS ahead by {:.3f} at load 0.9, {:.3f} at 0.1", busy, idle));
 }
 
+// p99 of each part of the day of which requests were served, over that alone: a slow system has not come to all.
+Numbers over_the_day(const Results& r, const std::string& mode) {
+  if (r.modes.count(mode) == 0) throw NotRun(fmt::format("there is no mode {}", mode));
+  const TallyRun &together = run(r, tally_day_folder(mode)),
+                 &alone = run(r, tally_day_folder("ideal"));
+  Numbers all;
+  for (size_t i = 0; i < alone.window_p99_ms.size(); ++i)
+    if (alone.window_p99_ms[i] > 0 && together.window_p99_ms.at(i) > 0)
+      all.push_back(together.window_p99_ms.at(i) / alone.window_p99_ms[i]);
+  if (all.empty()) throw NotRun("no request came");
+  return all;
+}
+Measured follows_ideal(const Results& r) {
+  std::string note = "p99 over that alone, in parts of a day: ";
+  double tally = 0, least = std::numeric_limits<double>::max();
+  for (const char* mode : kTallySystems) {
+    const Numbers all = over_the_day(r, mode);
+    note += fmt::format("{}{} {}", mode == kTallySystems[0] ? "" : "; ", mode, listed(all));
+    const double most = *std::max_element(all.begin(), all.end());
+    if (std::string(mode) == kTallyMode) {
+      tally = most;
+    } else {
+      least = std::min(least, most);
+    }
+  }
+  return judged(tally < kNegligible && least > kNegligible, note, tally);
+}
+// What the training has done in each part, of what it does alone: its throughput, spread over the parts as its kernels
+// had the GPU.
+Measured moves_opposite(const Results& r) {
+  const TallyRun& tally = run(r, tally_day_folder(kTallyMode));
+  const double kept =
+      tally.best_effort_per_s / run(r, tally_alone_folder(training_list("bert"))).per_s;
+  const double share = mean(tally.window_best_effort_share);
+  Numbers parts;
+  for (const double one : tally.window_best_effort_share) parts.push_back(kept * one / share);
+  bool falls = true;  // Where there is more load there is less of it.
+  for (size_t i = 0; i < parts.size(); ++i)
+    for (size_t k = 0; k < parts.size(); ++k)
+      falls = falls && (kTallyDay.at(i) <= kTallyDay.at(k) || parts[i] < parts[k]);
+  return judged(falls && kept > 0.5,
+                fmt::format("load {}; training {}", fmt::join(kTallyDay, ", "), listed(parts)),
+                kept);
+}
+
 Measured constant_over_clients(const Results& r) {
   Numbers all;
   for (const unsigned clients : kTallyClients)
@@ -404,8 +451,6 @@ struct Row {
 Recipe not_run(const char* why) {
   return [why](const Results&) -> Measured { throw NotRun(why); };
 }
-constexpr const char* kNoTrace =
-    "the trace of 14 days is no part of the sources; tenants.arrivals=trace takes a file";
 
 const std::vector<Row>& rows() {
   using enum TallySource;
@@ -456,8 +501,8 @@ const std::vector<Row>& rows() {
       {"TL-R31", {alone, loads}, tgs_at_every_load},
       {"TL-R32", {alone, loads}, grows_with_idle},
       {"TL-R33", {alone, loads}, gap_closes},
-      {"TL-R40", {none}, not_run(kNoTrace)},
-      {"TL-R41", {none}, not_run(kNoTrace)},
+      {"TL-R40", {alone, day}, follows_ideal},
+      {"TL-R41", {alone, day}, moves_opposite},
       {"TL-R50", {alone, clients}, constant_over_clients},
       {"TL-R51", {alone, clients}, rises_with_clients},
       {"TL-R60", {alone, ablation}, no_scheduling_is_slowest},
@@ -566,6 +611,21 @@ std::optional<double> tally_slowdown(const TallyResults& results, const std::str
   const auto alone = results.runs.find(tally_trace_folder(inference, kTallyLoad));
   if (together == results.runs.end() || alone == results.runs.end()) return std::nullopt;
   return together->second.p99_ms / alone->second.p99_ms;
+}
+
+std::string tally_day_csv(const TallyResults& results) {
+  std::string text;
+  std::vector<std::string> modes{"ideal"};
+  modes.insert(modes.end(), kTallySystems.begin(), kTallySystems.end());
+  for (const std::string& mode : modes) {
+    const auto found = results.runs.find(tally_day_folder(mode));
+    if (found == results.runs.end()) continue;
+    const TallyRun& run = found->second;
+    for (size_t i = 0; i < run.window_p99_ms.size(); ++i)
+      text += fmt::format("{},{},{},{:.6f},{:.4f}\n", mode, i, kTallyDay.at(i),
+                          run.window_p99_ms[i], run.window_best_effort_share[i]);
+  }
+  return text.empty() ? text : "system,part,percent_of_load,p99_ms,best_effort_share\n" + text;
 }
 
 std::string tally_csv(const TallyResults& results) {

@@ -36,6 +36,9 @@ inline constexpr uint64_t kTallyThresholdNs = 31'600;
 inline constexpr std::array<uint64_t, 6> kTallyThresholdsNs{10'000,  31'600,    100'000,
                                                             316'000, 1'000'000, 3'160'000};
 inline constexpr std::array<unsigned, 5> kTallyClients{1, 2, 4, 7, 10};  // Fig 6a.
+// Fig 5b: percent of load 0.5 in equal parts of time, bursts on top. The trace is not published (TL-U16): a rise and a
+// fall stand for its days.
+inline constexpr std::array<unsigned, 8> kTallyDay{20, 60, 100, 140, 180, 140, 100, 60};
 
 // What one simulation says.
 struct TallyRun {
@@ -47,6 +50,7 @@ struct TallyRun {
   uint64_t requests = 0;
   double sampling_error = 0;  // Of the times of kernels, 0.01 = 1 %: the largest.
   double longest_drain_ms = 0;
+  std::vector<double> window_p99_ms, window_best_effort_share;  // Of parts of time, if asked for.
 };
 
 // Folders of simulations, which are also their names.
@@ -59,6 +63,8 @@ std::string tally_pair_folder(const std::string& inference, const std::string& t
                               uint64_t threshold_ns = kTallyThresholdNs);
 // `clients` equal inferences, one of them with high priority.
 std::string tally_clients_folder(unsigned clients);
+// BERT's inference while its load goes up and down, alone (ideal) or beside BERT's training.
+std::string tally_day_folder(const std::string& mode);
 
 // Of the kernels of a list, each counted once.
 struct TallyGranularity {
@@ -72,7 +78,7 @@ struct TallyResults {
   std::string tally = kTallyMode;                       // Which of kTallyColumns stands for it.
 };
 
-enum class TallySource { none, alone, pairs, loads, clients, ablation, thresholds };
+enum class TallySource { none, alone, pairs, loads, day, clients, ablation, thresholds };
 
 // All results of the paper and the authors' run, in the order of the table.
 const std::vector<std::string>& tally_ids();
@@ -81,6 +87,8 @@ std::set<TallySource> tally_sources(const std::string& id);
 Measured measure_tally(const Target& target, const TallyResults& results);
 // A line of each simulation of two clients.
 std::string tally_csv(const TallyResults& results);
+// A line of each part of the day and system; empty without it.
+std::string tally_day_csv(const TallyResults& results);
 // How many times as long the p99 is as alone; none without both simulations.
 std::optional<double> tally_slowdown(const TallyResults& results, const std::string& inference,
                                      const std::string& training, const std::string& mode);

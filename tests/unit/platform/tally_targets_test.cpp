@@ -124,6 +124,40 @@ TEST_CASE("a column has the pairs of its own system, and nothing else") {
     REQUIRE(said(id, r) == "not run: of tally alone");
 }
 
+TEST_CASE("over a day Tally follows the inference alone, and the training has what load leaves") {
+  TallyResults r = results();
+  const auto day = [](double p99_ms, const std::vector<double>& best_effort_share) {
+    TallyRun run = with(p99_ms, 100, 2);  // Half of what the training has alone.
+    run.window_p99_ms.assign(kTallyDay.size(), p99_ms);
+    run.window_best_effort_share = best_effort_share;
+    return run;
+  };
+  std::vector<double> left;
+  for (const unsigned percent : kTallyDay) left.push_back(1 - 0.005 * percent);
+  r.runs[tally_day_folder("ideal")] = day(2, std::vector<double>(kTallyDay.size(), 0));
+  for (const auto& [mode, p99_ms] : std::map<std::string, double>{
+           {"time-slicing", 5}, {"mps", 8}, {"mps-priority", 4}, {"tgs", 3}, {"tally", 2.1}})
+    r.runs[tally_day_folder(mode)] = day(p99_ms, left);
+  TallyRun& tally = r.runs[tally_day_folder("tally")];
+  CHECK(said("TL-R40", r) == "met");
+  CHECK(*measured("TL-R40", r).value == Approx(1.05));
+  CHECK(said("TL-R41", r) == "missed");  // No majority.
+  CHECK(*measured("TL-R41", r).value == Approx(0.5));
+  tally.best_effort_per_s = 2.1;
+  CHECK(said("TL-R41", r) == "met");
+  tally.window_best_effort_share.back() = 0.1;
+  CHECK(said("TL-R41", r) == "missed");
+  tally.window_p99_ms[3] = 2.4;
+  CHECK(said("TL-R40", r) == "missed");
+  r.runs[tally_day_folder("mps")].window_p99_ms.back() = 0;  // It has not come so far.
+  tally.window_p99_ms[3] = 2.1;
+  CHECK(said("TL-R40", r) == "met");
+  const std::string csv = tally_day_csv(r);
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 6 * 8);
+  r.runs.erase(tally_day_folder("tgs"));
+  CHECK(said("TL-R40", r) == "not judged: needs pairs/day/tgs");
+}
+
 TEST_CASE("variants of a pair are lines behind the pair's own") {
   TallyResults r = results();
   const TallyVariant& variant = tally_variants().front();
