@@ -258,8 +258,14 @@ TEST_CASE("p99 over loads and clients") {
   REQUIRE(said("TL-R30", r) == "missed");
   for (const unsigned clients : kTallyClients) r.runs[tally_clients_folder(clients)] = with(2, 50);
   REQUIRE(said("TL-R50", r) == "met");
+  REQUIRE(said("TL-R51", r) == "missed");  // It does not rise.
   r.runs[tally_clients_folder(10)].p99_ms = 2.2;
   REQUIRE(said("TL-R50", r) == "missed");
+  for (const unsigned clients : kTallyClients)
+    r.runs[tally_clients_folder(clients)] = with(2, 50, 50 * std::min(clients - 1, 6u));
+  REQUIRE(said("TL-R51", r) == "met");  // Level behind the seventh.
+  r.runs[tally_clients_folder(10)].best_effort_per_s = 270;
+  REQUIRE(said("TL-R51", r) == "missed");  // Less with more clients.
 }
 
 TEST_CASE("a higher threshold costs latency and brings little") {
