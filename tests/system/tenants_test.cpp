@@ -497,6 +497,9 @@ TEST_CASE("load goes up and down as it is told, and figures over time show it",
   CHECK(shaped[0] + shaped[3] < 16);
   CHECK(shaped[1] + shaped[2] > 56);
   CHECK(level[0] + level[3] > 28);
+  const RunResult together = run("mps", set);
+  for (const boost::json::value& one : together.at("job.windows").as_array())
+    CHECK(one.at("best_effort_share").to_number<double>() > 0.2);
   const Scratch scratch;
   for (const auto& [bad, why] : std::map<std::string, std::string>{
            {"50,x", "'x' is no percentage, 1 to 10000"}, {"0", "'0' is no percentage"}}) {

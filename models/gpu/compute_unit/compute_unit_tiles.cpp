@@ -165,6 +165,7 @@ void ComputeUnit::end_turn(unsigned index, Cycle at) {
 
 // To the others that wait: what a work-group has asked for stays in its order.
 void ComputeUnit::give_turn(Pipe& pipe, uint8_t group) {
+  if (pipe.queue.size() < 2) return;
   std::stable_partition(pipe.queue.begin(), pipe.queue.end(), [&](const PipeOperation& one) {
     return wavefronts_[one.wavefront]->group != group;
   });

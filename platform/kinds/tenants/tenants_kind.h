@@ -50,11 +50,10 @@ class TenantsKind final : public WorkloadKind {
   uint32_t burst_requests = 10;    // Of a burst, on average,
   uint64_t burst_interval_ns = 0;  // and between two of it.
   std::string trace;
-  std::string
-      load_profile;      // Of poisson and bursts: percent, of equal parts of time_ns; empty: level.
-  uint32_t windows = 0;  // Of figures over time.
-  uint64_t best_effort_interval_ns =
-      0;                 // Likewise of each other client, at random; 0: back to back.
+  // Of poisson and bursts: percent of the rate, of equal parts of time_ns; empty: level.
+  std::string load_profile;
+  uint32_t windows = 0;                  // Of figures over time.
+  uint64_t best_effort_interval_ns = 0;  // Between arrivals of each other client; 0: back to back.
   std::string alone;     // Result folder of mode ideal; empty: nothing is normalised.
   std::string profiles;  // Result folder whose measurements are taken; empty: none.
   uint64_t launch_latency_ns = 20'000;
