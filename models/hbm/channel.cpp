@@ -136,23 +136,19 @@ void HbmChannel::take_atom(uint64_t cycle, HbmSegment& segment, Stream stream) {
   }
   Atom& atom = atoms_[id];
   const uint32_t room = kAtomBytes - static_cast<uint32_t>(segment.address % kAtomBytes);
-  const HbmAddressMapping::Place place = core_.mapping.place_of(segment.address);
   prefetch_line(&core_.requests[segment.request]);
-  atom = {.address = segment.address,
-          .at = segment.at,
-          .row = place.row,
-          .next = kNone,
-          .request = segment.request,
-          .elders = 0,
-          .bank = place.bank,
-          .bytes = static_cast<uint8_t>(std::min<uint32_t>(segment.bytes, room)),
-          .command = segment.command,
-          .where = Where::held,
-          .stream = stream,
-          .younger_waits = false,
-          .sunk = core_.queue_sink != nullptr && segment.order >> 48 < core_.spec.channels,
-          .atomic =
-              segment.command == DramCommand::update && core_.spec.updates == Updates::controller};
+  atom = Atom{.address = segment.address,
+              .at = segment.at,
+              .request = segment.request,
+              .older = kNone,
+              .younger = kNone,
+              .next = kNone,
+              .bytes = static_cast<uint8_t>(std::min<uint32_t>(segment.bytes, room)),
+              .command = segment.command,
+              .where = Where::held};
+  atom.stream = stream;
+  atom.sunk = core_.queue_sink != nullptr && segment.order >> 48 < core_.spec.channels;
+  atom.atomic = segment.command == DramCommand::update && core_.spec.updates == Updates::controller;
   segment.address += atom.bytes;
   segment.at += atom.bytes;
   segment.bytes = static_cast<uint16_t>(segment.bytes - atom.bytes);
@@ -164,25 +160,28 @@ void HbmChannel::take_atom(uint64_t cycle, HbmSegment& segment, Stream stream) {
   if (atom.command == DramCommand::update) ++counters_.updates_received;
   if (segment.tracked) count_update(core_.requests[segment.request], atom);
 
-  uint32_t& bucket = bucket_of(atom.address);
-  bool held = false;
-  if (core_.spec.same_atom_order) {
-    for (uint32_t other = bucket; other != kNone; other = atoms_[other].next) {
-      Atom& elder = atoms_[other];
-      if (!conflict(elder, atom)) continue;
-      ++atom.elders;
-      elder.younger_waits = true;
-      held = held || holds(elder, atom);
-    }
-  }
-  atom.next = bucket;
-  bucket = id;
-  if (held) {
-    atom.where = Where::held;
+  link(id);
+  if (core_.spec.same_atom_order && is_held(atom)) {
+    ++held_;
     ++counters_.held_atoms;
   } else {
     enqueue(id);
   }
+}
+
+bool HbmChannel::has_elder(const Atom& atom) const {
+  for (uint32_t id = atom.older; id != kNone; id = atoms_[id].older) {
+    if (conflict(atoms_[id], atom)) return true;
+  }
+  return false;
+}
+
+bool HbmChannel::is_held(const Atom& atom) const {
+  if (held_ == 0 && queues_[1 - static_cast<unsigned>(atom.stream)].empty()) return false;
+  for (uint32_t id = atom.older; id != kNone; id = atoms_[id].older) {
+    if (conflict(atoms_[id], atom) && holds(atoms_[id], atom)) return true;
+  }
+  return false;
 }
 
 void HbmChannel::enqueue(uint32_t id) {
@@ -245,41 +244,22 @@ void HbmChannel::grant(uint64_t cycle, Stream stream) {
   atom.where = Where::dram;
   if (!queue.empty()) __builtin_prefetch(&atoms_[queue.front()], 1);
   if (atom.sunk) core_.queue_sink->on_place_free(atom.address);
-  if (atom.elders != 0) ++counters_.ordered_atoms;
+  const bool waits = core_.spec.same_atom_order && has_elder(atom);
+  if (waits) ++counters_.ordered_atoms;
   counters_.dram_occupancy_sum += scheduler_.size();
-  scheduler_.push(cycle, id, atom.bank, atom.row, atom.atomic ? DramCommand::read : atom.command,
-                  atom.elders == 0, atom.atomic);
+  const HbmAddressMapping::Place place = core_.mapping.place_of(atom.address);
+  scheduler_.push(cycle, id, place.bank, place.row, atom.atomic ? DramCommand::read : atom.command,
+                  !waits, atom.atomic);
   if (scheduler_.size() > counters_.dram_high_water) counters_.dram_high_water = scheduler_.size();
-  if (atom.younger_waits) release_held(atom);
+  if (held_ != 0) release_held(atom);
 }
 
 // `elder` has entered the DRAM queue: those held only by it enter their queues, oldest first.
 void HbmChannel::release_held(const Atom& elder) {
-  std::array<uint32_t, 64> candidates;
-  for (bool more = true; more;) {
-    more = false;
-    unsigned count = 0;
-    for (uint32_t id = bucket_of(elder.address); id != kNone; id = atoms_[id].next) {
-      if (atoms_[id].where != Where::held || !same_atom(atoms_[id], elder)) continue;
-      if (count == candidates.size()) {  // More than fit: drop the youngest, look again.
-        std::copy(candidates.begin() + 1, candidates.end(), candidates.begin());
-        --count;
-        more = true;
-      }
-      candidates[count++] = id;
-    }
-    bool released = false;
-    while (count-- > 0) {
-      const Atom& atom = atoms_[candidates[count]];
-      bool held = false;
-      for (uint32_t id = atom.next; id != kNone && !held; id = atoms_[id].next) {
-        held = conflict(atoms_[id], atom) && holds(atoms_[id], atom);
-      }
-      if (held) continue;
-      enqueue(candidates[count]);
-      released = true;
-    }
-    more = more && released;
+  for (uint32_t id = elder.younger; id != kNone; id = atoms_[id].younger) {
+    if (atoms_[id].where != Where::held || is_held(atoms_[id])) continue;
+    --held_;
+    enqueue(id);
   }
 }
 
@@ -331,23 +311,40 @@ void HbmChannel::end_atom(uint64_t cycle, uint32_t id) {
   free_atoms_.push_back(id);
 }
 
+// As the youngest of its 64 B.
+void HbmChannel::link(uint32_t id) {
+  Atom& atom = atoms_[id];
+  uint32_t* place = &bucket_of(atom.address);
+  while (*place != kNone && !same_atom(atoms_[*place], atom)) place = &atoms_[*place].next;
+  if (*place != kNone) {
+    atom.older = *place;
+    atom.next = atoms_[*place].next;
+    atoms_[*place].younger = id;
+  }
+  *place = id;
+}
+
 void HbmChannel::unlink(uint64_t cycle, uint32_t id) {
   const Atom& ended = atoms_[id];
-  uint32_t* link = &bucket_of(ended.address);
-  for (; *link != id; link = &atoms_[*link].next) {
-    Atom& younger = atoms_[*link];
-    if (!ended.younger_waits || !conflict(younger, ended)) continue;
-    if (--younger.elders == 0 && younger.where == Where::dram)
-      scheduler_.make_eligible(cycle, *link);
+  if (!core_.spec.same_atom_order && has_elder(ended)) ++counters_.hazards;
+  if (ended.older != kNone) atoms_[ended.older].younger = ended.younger;
+  if (ended.younger != kNone) {
+    atoms_[ended.younger].older = ended.older;
+  } else {
+    uint32_t* place = &bucket_of(ended.address);
+    while (*place != id) place = &atoms_[*place].next;
+    *place = ended.older != kNone ? ended.older : ended.next;
+    if (ended.older != kNone) atoms_[ended.older].next = ended.next;
   }
-  if (!core_.spec.same_atom_order) {
-    for (uint32_t elder = ended.next; elder != kNone; elder = atoms_[elder].next) {
-      if (!conflict(atoms_[elder], ended)) continue;
-      ++counters_.hazards;
-      break;
-    }
+  if (!core_.spec.same_atom_order || ended.older != kNone) return;
+  // It was the oldest: the next one, and reads behind it, may go if they waited for it.
+  for (uint32_t next = ended.younger; next != kNone; next = atoms_[next].younger) {
+    const Atom& younger = atoms_[next];
+    const bool reads = younger.command == DramCommand::read;
+    if (reads ? !conflict(ended, younger) : next != ended.younger) return;
+    if (younger.where == Where::dram) scheduler_.make_eligible(cycle, next);
+    if (!reads) return;
   }
-  *link = ended.next;
 }
 
 ChannelCounters HbmChannel::counters(uint64_t cycle) const {
@@ -365,12 +362,8 @@ std::string HbmChannel::waiting_on() const {
   if (const uint64_t staged = staged_[0].size() + staged_[1].size(); staged != 0) {
     text += ", " + std::to_string(staged) + " arrivals wait for a queue";
   }
-  unsigned held = 0;
-  for (const uint32_t first : buckets_) {
-    for (uint32_t id = first; id != kNone; id = atoms_[id].next)
-      held += atoms_[id].where == Where::held ? 1 : 0;
-  }
-  if (held != 0) text += ", " + std::to_string(held) + " held for an elder access to the same 64 B";
+  if (held_ != 0)
+    text += ", " + std::to_string(held_) + " held for an elder access to the same 64 B";
   return text;
 }
 

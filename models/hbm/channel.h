@@ -137,22 +137,21 @@ class HbmChannel {
   static constexpr unsigned kBuckets = 256;
   enum class Where : uint8_t { compute, communication, held, dram };  // The first two equal Stream.
 
+  // Atoms to the same 64 B are a list by age; the youngest one is in a bucket for them all.
   struct alignas(32) Atom {
     uint64_t address;
     uint32_t at;  // Offset in the request's data.
-    uint32_t row;
-    uint32_t next;  // In its bucket: the next older atom.
     uint32_t request;
-    uint16_t elders;  // Older conflicting atoms to the same 64 B that have not ended.
-    uint8_t bank;
+    uint32_t older, younger;  // To the same 64 B, or kNone.
+    uint32_t next;            // Of the youngest of its 64 B: the next one in the bucket.
     uint8_t bytes;
     DramCommand command;
     Where where;
-    Stream stream;
-    bool younger_waits : 1;  // A younger atom may be waiting for this one.
-    bool sunk : 1;           // HbmCore::queue_sink hears of it.
-    bool atomic : 1;         // An update that has not been read yet.
+    Stream stream : 6 = Stream::compute;
+    bool sunk : 1 = false;    // HbmCore::queue_sink hears of it.
+    bool atomic : 1 = false;  // An update that has not been read yet.
   };
+  static_assert(sizeof(Atom) == 32);
 
   uint32_t& bucket_of(uint64_t address) {
     const uint64_t key = address / kAtomBytes;
@@ -161,8 +160,9 @@ class HbmChannel {
   static bool same_atom(const Atom& a, const Atom& b) {
     return ((a.address ^ b.address) & ~uint64_t{63}) == 0;
   }
+  // REQUIRES: both are to the same 64 B.
   static bool conflict(const Atom& a, const Atom& b) {
-    return same_atom(a, b) && (a.command != DramCommand::read || b.command != DramCommand::read);
+    return a.command != DramCommand::read || b.command != DramCommand::read;
   }
   static Where queue_of(Stream stream) { return static_cast<Where>(stream); }
   // X may not enter its queue while this elder is where it is.
@@ -170,6 +170,9 @@ class HbmChannel {
     return elder.where == Where::held ||
            (elder.where != Where::dram && elder.where != queue_of(x.stream));
   }
+  // Whether an elder of `atom` that conflicts with it has not ended.
+  bool has_elder(const Atom& atom) const;
+  bool is_held(const Atom& atom) const;
 
   template <class Action>
   void for_each_queued(Action action) const;  // action(id): in the DRAM queue and in the MCA's.
@@ -184,6 +187,7 @@ class HbmChannel {
   void book_column(uint64_t cycle, const Atom& atom, DramCommand command);
   void read_for_update(uint64_t cycle, uint32_t id);
   void end_atom(uint64_t cycle, uint32_t id);
+  void link(uint32_t id);
   void unlink(uint64_t cycle, uint32_t id);
 
   HbmCore& core_;
@@ -200,8 +204,9 @@ class HbmChannel {
   std::array<uint32_t, 2> untold_{};  // Atoms in the queues that the MCA has not been told of.
   std::vector<Atom> atoms_;
   std::vector<uint32_t> free_atoms_;
-  std::array<uint32_t, kBuckets> buckets_;  // Youngest atom of each bucket, or kNone.
+  std::array<uint32_t, kBuckets> buckets_;  // First atom of each bucket, or kNone.
   uint32_t live_ = 0;
+  uint32_t held_ = 0;  // Of them where they are held.
   // Updates that were read, and when they may be written: all take the same time.
   GrowingRing<std::pair<uint64_t, uint32_t>> added_;
   uint32_t coming_ = kNone;       // Whose request and bytes were last fetched ahead.
