@@ -82,12 +82,14 @@ ComputeUnit::Group& ComputeUnit::place(uint8_t slot, uint32_t wg_id,
   group.register_bytes = group.lds_bytes = group.fp16_work = 0;
   group.operations = 0;
   group.slots.resize(std::max(group.slots.size(), group.tiles()));
-  for (Slot& tile :
-       group.slots) {  // Buffers are kept: the next work-group is usually of the same kernel.
-    tile.tile.clear();
-    tile.accumulator.zero(0, 0);
-    tile.written = tile.read = 0;
-    tile.stores = tile.reads = tile.bytes = 0;
+  if (std::exchange(group.has_tiles, false)) {
+    // Buffers are kept: the next work-group is usually of the same kernel.
+    for (Slot& tile : group.slots) {
+      tile.tile.clear();
+      tile.accumulator.zero(0, 0);
+      tile.written = tile.read = 0;
+      tile.stores = tile.reads = tile.bytes = 0;
+    }
   }
   unsigned index = 0;
   for (unsigned id = 0; id < context.wavefronts; ++id) {
@@ -384,7 +386,8 @@ void ComputeUnit::leave_body(unsigned index, uint64_t pc) {
 ComputeUnit::Step ComputeUnit::end(Wavefront& wavefront, Group& group) {
   finish(wavefront);
   wavefront.state = Wavefront::State::ended;
-  for (unsigned name = 0; name < TILE_FIRST_LDS; ++name) {  // Its registers are free.
+  for (unsigned name = 0; group.has_tiles && name < TILE_FIRST_LDS;
+       ++name) {  // Its registers are free.
     Slot& slot = slot_of(group, wavefront, name);
     group.register_bytes -= std::exchange(slot.bytes, 0);
   }
@@ -401,8 +404,10 @@ ComputeUnit::Step ComputeUnit::end(Wavefront& wavefront, Group& group) {
 // What nobody waited for still ends before the work-group does.
 void ComputeUnit::retire_when_done(Group& group) {
   if (group.live != 0 || group.operations != 0) return;
-  for (const Slot& slot : group.slots) {
-    if (slot.written != kUnknown) group.ended = std::max({group.ended, slot.written, slot.read});
+  if (group.has_tiles) {
+    for (const Slot& slot : group.slots) {
+      if (slot.written != kUnknown) group.ended = std::max({group.ended, slot.written, slot.read});
+    }
   }
   const Time at = std::max(clock_.edge(group.ended), services_.queue->now());
   services_.queue->schedule(at, *this, static_cast<uint64_t>(&group - groups_.data()));

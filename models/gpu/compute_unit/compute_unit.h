@@ -197,6 +197,7 @@ class ComputeUnit final : public sc_core::sc_module,
     uint64_t fp16_work = 0;   // Of the tensor pipe.
     std::vector<Slot> slots;  // 8 per wavefront, then 16 of LDS, then 8 accumulators.
     size_t tiles() const { return 8 * wavefronts + 24; }  // Of `slots` those in use.
+    bool has_tiles = false;  // One of `slots` may be other than at the start.
   };
   // Event tags: work-group slots that retire, kTickTag, slots that are quiet, states moved.
   static constexpr uint64_t kTickTag = 0xFFFF, kFrozenTag = 0x10000, kMoveTag = 0x20000;

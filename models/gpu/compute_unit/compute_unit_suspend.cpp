@@ -253,6 +253,7 @@ void ComputeUnit::restore(Group& group, const Suspended& state, const std::vecto
     group.votes = words[kVotesWord];
   }
   group.barrier = now;
+  group.has_tiles = true;
   std::copy(state.slots.begin(), state.slots.end(), group.slots.begin());
   uint64_t at = group.wavefronts * kWavefrontBytes;
   for (size_t i = 0; i < state.slots.size(); ++i) {

@@ -21,6 +21,7 @@ bool is_accumulator(unsigned name) { return name >= TILE_FIRST_ACCUMULATOR; }
 }  // namespace
 
 ComputeUnit::Slot& ComputeUnit::slot_of(Group& group, const Wavefront& wavefront, unsigned name) {
+  group.has_tiles = true;
   if (name < TILE_FIRST_LDS) return group.slots[8 * wavefront.id + name];
   return group.slots[8 * group.wavefronts + (name - TILE_FIRST_LDS)];
 }
@@ -488,6 +489,7 @@ ComputeUnit::Step ComputeUnit::tile_epilogue(Wavefront& wavefront, Group& group,
 
 // All tiles of the work-group become such as were never written, and their share is free.
 ComputeUnit::Step ComputeUnit::tile_release(Wavefront& wavefront, Group& group) {
+  if (!group.has_tiles) return finish(wavefront);
   Step step = Step::go_on;
   Cycle done = wavefront.at;
   for (const Slot& slot : group.slots) {
