@@ -60,18 +60,20 @@ class EventQueue {
   // REQUIRES: at >= now().
   void schedule(Time at, EventHandler& handler, uint64_t tag = 0) {
     assert(at >= now_);
-    heap_.push_back({at, (uint64_t{handler.source_id()} << 48) | (sequence_++ & 0xFFFF'FFFF'FFFF),
-                     &handler, tag});
-    std::push_heap(heap_.begin(), heap_.end(), Later());
+    heap_.emplace_back();
+    rise(heap_.size() - 1,
+         {at, (uint64_t{handler.source_id()} << 48) | (sequence_++ & 0xFFFF'FFFF'FFFF), &handler,
+          tag});
   }
 
   // Runs every event with time < end, then sets now() to end.
   void run_until(Time end) {
     const uint64_t before = executed_;
     while (!heap_.empty() && heap_.front().time < end) {
-      std::pop_heap(heap_.begin(), heap_.end(), Later());
-      const Entry entry = heap_.back();
+      const Entry entry = heap_.front();
+      const Entry last = heap_.back();
       heap_.pop_back();
+      if (!heap_.empty()) sink(last);
       now_ = entry.time;
       ++executed_;
       entry.handler->on_event(entry.tag);
@@ -89,13 +91,36 @@ class EventQueue {
     EventHandler* handler;
     uint64_t tag;
   };
-  struct Later {  // An object, so that it is inlined.
-    bool operator()(const Entry& a, const Entry& b) const {
-      return a.time != b.time ? a.time > b.time : a.order > b.order;
+  // Of each entry there are four below it, none of them earlier.
+  static constexpr size_t kBelow = 4;
+  static bool is_earlier(const Entry& a, const Entry& b) {
+    return a.time != b.time ? a.time < b.time : a.order < b.order;
+  }
+  // Puts `entry` at `place`, which is free, or above.
+  void rise(size_t place, const Entry& entry) {
+    while (place != 0 && is_earlier(entry, heap_[(place - 1) / kBelow])) {
+      heap_[place] = heap_[(place - 1) / kBelow];
+      place = (place - 1) / kBelow;
     }
-  };
+    heap_[place] = entry;
+  }
+  // Puts `entry` at the top, which is free, or below.
+  void sink(const Entry& entry) {
+    const size_t size = heap_.size();
+    size_t place = 0;
+    for (size_t first = 1; first < size; first = kBelow * place + 1) {
+      const size_t end = std::min(first + kBelow, size);
+      size_t earliest = first;
+      for (size_t i = first + 1; i < end; ++i)
+        earliest = is_earlier(heap_[i], heap_[earliest]) ? i : earliest;
+      if (!is_earlier(heap_[earliest], entry)) break;
+      heap_[place] = heap_[earliest];
+      place = earliest;
+    }
+    heap_[place] = entry;
+  }
 
-  std::vector<Entry> heap_;
+  std::vector<Entry> heap_;  // The earliest one first.
   Time now_ = 0;
   Time last_event_ = 0;
   uint64_t sequence_ = 0;
