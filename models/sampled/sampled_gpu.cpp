@@ -328,42 +328,42 @@ void SampledGpu::on_event(uint64_t) {
 
 void SampledGpu::share() {
   const std::array<uint64_t, kGpuParts> has{1000 * rates_.l2_bytes_per_us, 1000 * hbm_limit_};
+  std::array<uint8_t, kGridSlots> slots;  // Of launches that have bodies.
   std::array<uint64_t, kGridSlots> stretch;
-  stretch.fill(kOne);
+  unsigned count = 0;
+  for (unsigned slot = 0; slot < kGridSlots; ++slot) {
+    if (asked_[slot].bodies != 0) slots[count++] = static_cast<uint8_t>(slot);
+  }
+  std::fill_n(stretch.begin(), count, kOne);
   for (unsigned part = 0; part < kGpuParts; ++part) {
-    std::array<Sharer, kGridSlots> sharers{};
-    for (unsigned slot = 0; slot < kGridSlots; ++slot) {
-      if (asked_[slot].bodies != 0)
-        sharers[slot] = {asked_[slot].bodies, asked_[slot].bytes[part] / asked_[slot].bodies};
+    std::array<Sharer, kGridSlots> sharers;
+    for (unsigned i = 0; i < count; ++i) {
+      const Asked& asked = asked_[slots[i]];
+      sharers[i] = {asked.bodies, asked.bytes[part] / asked.bodies};
     }
-    const uint64_t share = equal_share(sharers.data(), kGridSlots, has[part]);
-    for (unsigned slot = 0; slot < kGridSlots; ++slot) {
-      if (sharers[slot].each > share)
-        stretch[slot] = std::max(
-            stretch[slot],
-            rounded_up(static_cast<uint64_t>((Wide{sharers[slot].each} << kFractionBits) / share),
+    const uint64_t share = equal_share(sharers.data(), count, has[part]);
+    for (unsigned i = 0; i < count; ++i) {
+      if (sharers[i].each > share)
+        stretch[i] = std::max(
+            stretch[i],
+            rounded_up(static_cast<uint64_t>((Wide{sharers[i].each} << kFractionBits) / share),
                        spec_.share_bits));
     }
   }
-  const auto launches =
-      std::count_if(asked_.begin(), asked_.end(), [](const Asked& one) { return one.bodies != 0; });
-  if (launches > 1)
-    for (uint64_t& one : stretch) one = lengthened(one, spec_.contention_percent);
-  std::array<bool, kGridSlots> changes{};
-  bool any = false;
+  uint32_t changes = 0;  // Bit s: the stretch of slot s.
+  unsigned next = 0;
   for (unsigned slot = 0; slot < kGridSlots; ++slot) {
-    changes[slot] = stretch[slot] != stretch_[slot];
-    any |= changes[slot];
+    uint64_t now = kOne;
+    if (next < count && slots[next] == slot)
+      now = count > 1 ? lengthened(stretch[next], spec_.contention_percent) : stretch[next];
+    next += next < count && slots[next] == slot ? 1 : 0;
+    changes |= uint32_t{now != stretch_[slot]} << slot;
+    stretch_[slot] = now;
   }
-  if (!any) return;
+  if (changes == 0) return;
   ++rerated_;
-  stretch_ = stretch;
   for (const auto& unit : units_) {
-    for (uint8_t slot = 0; slot < kGridSlots; ++slot) {
-      if (!changes[slot] || !unit->has_bodies(slot)) continue;
-      unit->rerate();
-      break;
-    }
+    if (unit->has_bodies_of(changes)) unit->rerate();
   }
 }
 

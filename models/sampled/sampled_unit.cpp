@@ -314,6 +314,7 @@ void SampledUnit::begin_body(const Body& body) {
   active_ |= 1u << body.slot;
   bodies_.push_back(body);
   bodies_.back().finish = of.clock + body.need;
+  of.first = std::min(of.first, bodies_.back().finish);
   set_rates();
   schedule();
 }
@@ -322,6 +323,19 @@ void SampledUnit::left_body(const Body& body) {
   Class& of = classes_[body.slot];
   wanted_ += of.clock - (body.finish - body.need);
   if (--of.bodies == 0) active_ &= ~(1u << body.slot);
+  if (body.finish == of.first) firsts_left_ |= 1u << body.slot;
+}
+
+// Looks for the first body of launches whose first one has left.
+void SampledUnit::find_firsts() {
+  if (firsts_left_ == 0) return;
+  for (const unsigned slot : SlotsOf(firsts_left_)) classes_[slot].first = kNever;
+  for (const Body& body : bodies_) {
+    if ((firsts_left_ >> body.slot & 1) == 0) continue;
+    Time& first = classes_[body.slot].first;
+    first = std::min(first, body.finish);
+  }
+  firsts_left_ = 0;
 }
 
 void SampledUnit::advance() {
@@ -425,13 +439,11 @@ void SampledUnit::rerate() {
 }
 
 void SampledUnit::schedule() {
-  std::array<Time, kGridSlots> first;
-  for (const unsigned slot : SlotsOf(active_)) first[slot] = kNever;
-  for (const Body& body : bodies_) first[body.slot] = std::min(first[body.slot], body.finish);
+  find_firsts();
   Time next = kNever;
   for (const unsigned slot : SlotsOf(active_)) {
     const Class& of = classes_[slot];
-    const Wide left = (Wide{first[slot] - std::min(of.clock, first[slot])} << kRateBits);
+    const Wide left = (Wide{of.first - std::min(of.clock, of.first)} << kRateBits);
     const Wide wait = left <= of.carry ? 0 : (left - of.carry + of.rate - 1) / of.rate;
     next = std::min(next, now() + static_cast<Time>(wait));
   }

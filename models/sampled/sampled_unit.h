@@ -46,7 +46,8 @@ class SampledUnit final : public WorkGroupExecutor,
   void rerate();
   void audit(AuditSink& sink) const;
   size_t bodies() const { return bodies_.size(); }
-  bool has_bodies(uint8_t slot) const { return classes_[slot].bodies != 0; }
+  // Of a launch of these slots (bits).
+  bool has_bodies_of(uint32_t slots) const { return (active_ & slots) != 0; }
 
  private:
   struct Body {
@@ -62,6 +63,7 @@ class SampledUnit final : public WorkGroupExecutor,
     uint32_t bodies = 0;
     const BodyLaw* law = nullptr;
     Time clock = 0;                           // Virtual,
+    Time first = kNever;                      // When the first body ends,
     uint64_t rate = 0;                        // of 2^32.
     uint64_t carry = 0;                       // Parts of a femtosecond, of 2^32.
     uint64_t stretch = kOne;                  // By the unit,
@@ -103,6 +105,7 @@ class SampledUnit final : public WorkGroupExecutor,
   void set_rates();
   void set_stretches();
   void tell(unsigned slot, const std::array<uint64_t, kGpuParts>& asked);
+  void find_firsts();
   void schedule();
   void end_body(const Body& body);
   // A work-group that is not measured begins, and ends.
@@ -124,6 +127,7 @@ class SampledUnit final : public WorkGroupExecutor,
   std::array<Class, kGridSlots> classes_{};
   uint32_t active_ = 0;                          // Slots with bodies,
   uint32_t told_ = 0;                            // and those with bodies that the GPU knows of.
+  uint32_t firsts_left_ = 0;                     // Slots whose first body has left.
   std::array<uint32_t, kGridSlots> resident_{};  // Work-groups that are sampled, by slot,
   std::array<const DispatchContext*, kGridSlots> contexts_{};
   Time last_ = 0;       // Up to where clocks are.
