@@ -4,6 +4,7 @@
 #include "models/hbm/hbm.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 #include "models/common/error.h"
@@ -265,17 +266,15 @@ void Hbm::run_cycle(uint64_t cycle) {
   const uint8_t pulses = pulses_.empty() ? 0 : take_pulses(cycle);
   if ((pulses & kKernelEnd) != 0) drained_ = 0;
   const bool all = pulses != 0 || !core_.spec.sleep;
-  std::array<uint8_t, 33> due;
-  unsigned count = 0;
-  for (size_t i = 0; i < next_.size(); ++i) {
-    due[count] = static_cast<uint8_t>(i);
-    count += next_[i] <= cycle || all ? 1 : 0;
-  }
-  for (unsigned i = 0; i < count; ++i) {
-    if (i + 1 < count) channels_[due[i + 1]]->prefetch();
-    HbmChannel& of = *channels_[due[i]];
+  uint64_t due = 0;  // Channels, as bits.
+  for (size_t i = 0; i < next_.size(); ++i) due |= uint64_t{next_[i] <= cycle || all} << i;
+  while (due != 0) {
+    const unsigned i = static_cast<unsigned>(std::countr_zero(due));
+    due &= due - 1;
+    if (due != 0) channels_[std::countr_zero(due)]->prefetch();
+    HbmChannel& of = *channels_[i];
     of.tick(cycle, pulses);
-    next_[due[i]] = of.next(cycle);
+    next_[i] = of.next(cycle);
   }
   after_ticks(cycle);
   if (services_.trace != nullptr) trace_traffic(clock_.edge(cycle));
