@@ -2,6 +2,7 @@
 // Stages of the grid scheduler; its registers are in grid_scheduler_registers.cpp.
 #include "models/reference/grid_scheduler_model.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstddef>
@@ -55,9 +56,11 @@ void give_back(GridSchedulerRegisters::UnitUse& used,
 }  // namespace
 
 uint32_t GridSchedulerModel::served() const {
-  const uint32_t work = running_ & left_ & ~(preempt_ | pipe_.slots | closed_);
+  const uint32_t work = this->work();
   uint32_t wants = 0;
   unsigned best = 0;
+  if (is_strict())  // S3: who finds no room holds lower priorities back all the same.
+    each(work, [&](unsigned s) { best = std::max<unsigned>(best, slots_[s].needs.priority); });
   each(work, [&](unsigned s) {
     const Slot& slot = slots_[s];
     if (!any(slot.candidates)) return;
@@ -70,7 +73,7 @@ uint32_t GridSchedulerModel::served() const {
       });
       if (behind) return;
     }
-    if (wants != 0 && slot.needs.priority < best) return;
+    if ((wants != 0 || is_strict()) && slot.needs.priority < best) return;
     if (slot.needs.priority > best) wants = 0;
     best = slot.needs.priority;
     wants |= bit(s);
@@ -83,6 +86,14 @@ uint32_t GridSchedulerModel::served() const {
     if (preferred != 0) return preferred;
   }
   return wants;
+}
+
+bool GridSchedulerModel::outranked() const {
+  bool outranked = false;
+  if (is_strict() && pipe_.slots != 0)
+    each(work(),
+         [&](unsigned s) { outranked = outranked || slots_[s].needs.priority > pipe_.priority; });
+  return outranked;
 }
 
 uint32_t GridSchedulerModel::stopped() const {
@@ -249,7 +260,7 @@ void GridSchedulerModel::step_pipeline(const Pipeline& before, const GridSchedul
     pipe_.slots = 0;
     pipe_.state = PipeState::idle;
   } else if (before.state == PipeState::wait) {
-    if (!before.retry || served_ != 0) return;
+    if (!before.retry || served_ != 0 || outranked_) return;
     begin_pass(PipeState::now);
     pipe_.retry = leaves;
   } else if (before.left != 0) {
@@ -369,13 +380,15 @@ GridSchedulerOutputs GridSchedulerModel::step(const GridSchedulerInputs& in) {
   done_ |= ended_;
 
   served_ = served();
+  outranked_ = outranked();
   out_.irq = (done_ & registers_.irq_enable.slots) != 0;
   out_.drained_ready = returned_in_ - returned_out_ != kGridReturnedEntries;
   out_.idle = !pick_.valid && !read_pending_ && !out_.dispatch_valid && !out_.first_wg_done &&
               !out_.kernel_done && !out_.preempt_valid && out_.refused == 0 && served_ == 0 &&
               stopped() == 0 &&
               (pipe_.state == PipeState::idle ||
-               (pipe_.state == PipeState::wait && !pipe_.retry && (preempt_ & pipe_.slots) == 0));
+               (pipe_.state == PipeState::wait && (!pipe_.retry || outranked_) &&
+                (preempt_ & pipe_.slots) == 0));
   return out_;
 }
 

@@ -95,7 +95,11 @@ class GridSchedulerModel final : public GridScheduler {
   }
   bool launch_order() const { return registers_.policy.order; }
   bool two_arbiters() const { return registers_.policy.arbiters; }
+  bool is_strict() const { return registers_.policy.priority; }
+  // Slots with a work-group that may go, whether or not it fits.
+  uint32_t work() const { return running_ & left_ & ~(preempt_ | pipe_.slots | closed_); }
   uint32_t served() const;   // Slots of which one is picked next.
+  bool outranked() const;    // The pipeline waits for a slot of higher priority (S3).
   uint32_t stopped() const;  // Slots that end by themselves.
   unsigned cus_in_use() const {
     const unsigned count = registers_.cus.count;
@@ -128,7 +132,8 @@ class GridSchedulerModel final : public GridScheduler {
   uint32_t closed_ = 0;   // it found its gate closed, until the next event;
   uint32_t done_ = 0;     // it ended or was refused;
   uint32_t ended_ = 0;    // of these, those of this clock.
-  uint32_t served_ = 0;   // served() of the state before the edge.
+  uint32_t served_ = 0;   // served() and outranked() of the state before the edge.
+  bool outranked_ = false;
   Pick pick_;
   uint8_t turn_cu_ = 0;      // Unit from which the next search starts,
   uint8_t turn_tensor_ = 0;  // and that of the second arbiter.

@@ -114,7 +114,7 @@ module grid_scheduler #(
   logic [IdWidth-1:0]     check_position, check_left;
 
   // Pick and place.
-  logic                     served, found, pick_valid, pick_trial;
+  logic                     served, outranked, found, pick_valid, pick_trial;
   logic [SlotWidth-1:0]     pick_slot;
   logic [7:0]               pick_cu;
   logic [ResourceWidth-1:0] pick_registers, pick_lds, leave_registers, leave_lds;
@@ -254,13 +254,13 @@ module grid_scheduler #(
     .clk_i, .rst_i, .work_i(work), .tensor_i(tensor),
     .priority_high_i(priority_high), .priority_low_i(priority_low), .launch_i(launched),
     .launch_slot_i(check_slot), .launch_order_i(policy.order), .two_arbiters_i(policy.arbiters),
-    .pipe_any_i(pipe != '0), .pipe_priority_i(pipe_priority), .trial_i(trial),
+    .strict_i(policy.priority_), .pipe_any_i(pipe != '0), .pipe_priority_i(pipe_priority), .trial_i(trial),
     .trial_two_i(trial_two), .trial_more_i(trial_more), .trial_begin_i(pipe_begin),
     .log_busy_i(placing), .log_valid_i(log_valid), .log_cu_i(log_cu), .pipe_slot_i(pipe_slot),
     .full_i(attempt && !fits), .leave_valid_i(leave), .leave_cu_i(done_cu_i),
     .fill_valid_i(check || pipe_enter), .fill_trial_i(!check), .fill_slot_i(check_slot),
-    .cus_i(cus.count), .served_o(served), .found_o(found), .valid_o(pick_valid),
-    .trial_o(pick_trial), .slot_o(pick_slot), .cu_o(pick_cu)
+    .cus_i(cus.count), .served_o(served), .outranked_o(outranked), .found_o(found),
+    .valid_o(pick_valid), .trial_o(pick_trial), .slot_o(pick_slot), .cu_o(pick_cu)
   );
 
   always_comb attempt = pick_valid && (pick_trial || pick_may_go);
@@ -317,7 +317,7 @@ module grid_scheduler #(
     .enter_o(pipe_enter), .trial_o(trial), .trial_empty_o(trial_empty), .trial_two_o(trial_two),
     .slot_o(pipe_slot), .more_o(trial_more), .found_i(found), .pick_valid_i(pick_valid),
     .try_i(tries), .try_cu_i(pick_cu[CuWidth-1:0]), .placing_o(placing), .log_valid_o(log_valid),
-    .log_cu_o(log_cu), .served_i(served),
+    .log_cu_o(log_cu), .served_i(served), .outranked_i(outranked),
     .leave_i(leave), .preempt_i(preempt), .finished_i(finished), .refused_i(refused),
     .stop_o(pipe_stop), .never_fits_o(never_fits)
   );

@@ -35,7 +35,7 @@
 
   // Programmed.
   logic [7:0] cus_q, cus;
-  logic       launch_order_q, two_arbiters_q;
+  logic       launch_order_q, two_arbiters_q, strict_q;
   logic [ResourceWidth-1:0] capacity_registers_q, capacity_lds_q;
   logic [CountWidth-1:0]    capacity_wavefronts_q, capacity_work_groups_q;
   (* mem2reg *) logic [ResourceWidth-1:0] registers_q [Slots];
@@ -105,8 +105,9 @@
   logic [CuWidth-1:0] trail_0_q, trail_1_q, next_unit;
 
   logic steady;  // Three quiet clocks lie behind.
-  logic quiet, by_two, k_in_use, any_use, h_fits, h_open, h_ahead, h_may_go, second, leaves;
-  logic [Slots-1:0] older, ahead, alone;
+  logic quiet, by_two, k_in_use, any_use, h_fits, h_open, h_ahead, h_under, h_may_go, second, leaves;
+  logic [Slots-1:0] older, ahead, higher, above, alone;
+  logic [Slots-1:0] outranks, outranks_q;  // S3: goes before the pipeline, and has since that waits.
   logic [1:0] waits_priority;
 
   // The slot that a register write is for, and what becomes of a launch.
@@ -242,13 +243,24 @@
     for (int unsigned s = 0; s < Slots; s++) begin
       if (priority_q[s] < priority_q[h] || (two_arbiters_q && tensor_q[s] != tensor_q[h])) older[s] = 1'b0;
     end
-    ahead = older;
+    higher = running & left & ~preempted_q & ~waits & ~goes;
+    outranks = strict_q ? higher & ~gated_q : '0;
     for (int unsigned s = 0; s < Slots; s++) begin
-      if (gated_q[s] && !gates_q[gate_q[s][GateBits-1:0]]) ahead[s] = 1'b0;
+      if (priority_q[s] <= priority_q[h]) higher[s] = 1'b0;
+      if (priority_q[s] <= waits_priority) outranks[s] = 1'b0;
+    end
+    ahead = older;
+    above = higher;
+    for (int unsigned s = 0; s < Slots; s++) begin
+      if (gated_q[s] && !gates_q[gate_q[s][GateBits-1:0]]) begin
+        ahead[s] = 1'b0;
+        above[s] = 1'b0;
+      end
     end
     // A closed gate counts once it was met, which the ports do not show.
     h_ahead = launch_order_q && older != '0;
-    h_may_go = running[h] && left[h] && !preempted_q[h] && !waits[h] && !goes[h] && h_open && !h_ahead &&
+    h_under = strict_q && higher != '0;
+    h_may_go = running[h] && left[h] && !preempted_q[h] && !waits[h] && !goes[h] && h_open && !h_ahead && !h_under &&
         (waits == '0 || priority_q[h] >= waits_priority);
 
     // G4, S1: behind the last unit of its arbiter.
@@ -313,6 +325,7 @@
       phase_q[s] <= phase[s];
     end
     waits_q <= waits;
+    outranks_q <= waits == '0 || todo != '0 ? '1 : outranks_q & outranks;
     todo_q <= todo;
     if (todo == '0) total_q <= '0;
     asked_q <= '0;
@@ -412,6 +425,7 @@
         grid_scheduler_regs_pkg::PolicyOffset: begin
           launch_order_q <= reg_wdata_i[0];
           two_arbiters_q <= reg_wdata_i[1];
+          strict_q <= reg_wdata_i[2];
         end
         grid_scheduler_regs_pkg::GateSetOffset: begin
           if ({1'b0, reg_wdata_i[15:0]} < 17'(Gates)) gates_q[reg_wdata_i[GateBits-1:0]] <= 1'b1;
@@ -489,6 +503,8 @@
       cus_q <= grid_scheduler_regs_pkg::CusReset[7:0];
       launch_order_q <= 1'b0;
       two_arbiters_q <= 1'b0;
+      strict_q <= 1'b0;
+      outranks_q <= '1;
       capacity_registers_q <= ResetCapacity[grid_scheduler_regs_pkg::CapacityRegistersKibLsb+:ResourceWidth];
       capacity_lds_q <= ResetCapacity[grid_scheduler_regs_pkg::CapacityLdsKibLsb+:ResourceWidth];
       capacity_wavefronts_q <= ResetCapacity[grid_scheduler_regs_pkg::CapacityWavefrontsLsb+:CountWidth];

@@ -11,7 +11,9 @@ module grid_scheduler_formal #(
   parameter int unsigned PipelineEntries = 4,
   parameter int unsigned ReturnedEntries = 2,
   parameter int unsigned Sleeps = 0,
-  parameter int unsigned Script = 0,  // The only writes launch a pipeline of all slots, and policies follow.
+  // The only writes launch a pipeline of all slots (1), or the lowest one and then the others, alone or as a pipeline
+  // (2); policies follow.
+  parameter int unsigned Script = 0,
   localparam int unsigned CuWidth = $clog2(MaxCus),
   localparam int unsigned SlotWidth = $clog2(Slots)
 ) (
@@ -84,7 +86,7 @@ module grid_scheduler_formal #(
   always_ff @(posedge clk_i) a_g9_hold: assert (outputs == hold_outputs);
 
   // A pipeline takes some 30 clocks, too many to look for one among all inputs. First the units, then each slot, the
-  // pipeline of all slots, and from then on the policy.
+  // launches, and from then on the policy.
   localparam int unsigned Launch = 2 + 3 * Slots;
   logic [7:0]  clock_q = '0;
   logic [80:0] write;  // Enable, address, data.
@@ -99,10 +101,19 @@ module grid_scheduler_formal #(
       end
       if (clock_q == 8'(4 + 3*s)) write = {1'b1, 16'(32'h810 + s*32'h40), 32'd0, 32'(Slots + 1)};  // Start, grid.
     end
-    if (clock_q == 8'(Launch)) write = {1'b1, grid_scheduler_regs_pkg::PipelineOffset, 64'(2**Slots - 1)};
+    if (Script == 1 && clock_q == 8'(Launch)) begin
+      write = {1'b1, grid_scheduler_regs_pkg::PipelineOffset, 64'(2**Slots - 1)};
+    end
+    if (Script == 2 && clock_q == 8'(Launch)) write = {1'b1, 16'h818, 64'd1};
+    for (int unsigned s = 1; s < Slots; s++) begin
+      if (Script == 2 && clock_q == 8'(Launch + s)) begin
+        write = reg_wdata_i[0] ? {1'b1, 16'(32'h818 + s*32'h40), 64'd1}
+                               : {1'b1, grid_scheduler_regs_pkg::PipelineOffset, 64'(2**s)};
+      end
+    end
   end
   always_ff @(posedge clk_i) begin
-    clock_q <= rst_i ? '0 : clock_q > 8'(Launch) ? clock_q : clock_q + 8'd1;
+    clock_q <= rst_i ? '0 : clock_q == 8'(Launch + Slots) ? clock_q : clock_q + 8'd1;
     m_script: assume (Script == 0 || (!rst_i && {reg_we_i, reg_addr_i, reg_wdata_i} == write && !reg_re_i &&
         !done_valid_i && !drained_valid_i && !event_valid_i));
   end
@@ -129,7 +140,7 @@ module grid_scheduler_formal #(
   (* inside = "u_grid_scheduler.u_progress.first_done_q" *) logic [Slots-1:0] first_done_q;
   (* inside = "u_grid_scheduler.u_progress.left_q" *) logic [Slots-1:0] left_q;
   (* inside = "u_grid_scheduler.u_regs.cus_o" *) logic [7:0] cus_q;
-  (* inside = "u_grid_scheduler.u_regs.policy_o" *) logic [1:0] policy_q;
+  (* inside = "u_grid_scheduler.u_regs.policy_o" *) logic [2:0] policy_q;
   (* inside = "u_grid_scheduler.u_regs.capacity_o" *) logic [35:0] capacity_q;
   (* inside = "u_grid_scheduler.u_slots.priority_high_q" *) logic [Slots-1:0] priority_high_q;
   (* inside = "u_grid_scheduler.u_slots.priority_low_q" *) logic [Slots-1:0] priority_low_q;
@@ -185,6 +196,8 @@ module grid_scheduler_formal #(
   (* inside = "u_props.cus" *) logic [7:0] cus;
   (* inside = "u_props.launch_order_q" *) logic book_launch_order_q;
   (* inside = "u_props.two_arbiters_q" *) logic book_two_arbiters_q;
+  (* inside = "u_props.strict_q" *) logic book_strict_q;
+  (* inside = "u_props.outranks_q" *) logic [Slots-1:0] outranks_q;
   (* inside = "u_props.capacity_registers_q" *) logic [ResourceWidth-1:0] book_capacity_registers_q;
   (* inside = "u_props.capacity_lds_q" *) logic [ResourceWidth-1:0] book_capacity_lds_q;
   (* inside = "u_props.capacity_wavefronts_q" *) logic [CountWidth-1:0] book_capacity_wavefronts_q;
@@ -201,11 +214,11 @@ module grid_scheduler_formal #(
   (* inside = "u_props.w_read" *) logic book_read_q;
   (* inside = "u_props.w_address" *) logic [15:0] book_address_q;
 
-  logic                     launch_order_q, two_arbiters_q;
+  logic                     launch_order_q, two_arbiters_q, strict_q;
   logic [ResourceWidth-1:0] capacity_registers_q, capacity_lds_q;
   logic [CountWidth-1:0]    capacity_wavefronts_q, capacity_work_groups_q;
   always_comb begin
-    {two_arbiters_q, launch_order_q} = policy_q;
+    {strict_q, two_arbiters_q, launch_order_q} = policy_q;
     capacity_registers_q = capacity_q[0+:ResourceWidth];
     capacity_lds_q = capacity_q[10+:ResourceWidth];
     capacity_wavefronts_q = capacity_q[20+:CountWidth];
@@ -213,7 +226,7 @@ module grid_scheduler_formal #(
   end
 
   // Of each slot.
-  logic [Slots-1:0]               same, in_order, in_gates, leaves_some, on, mine;
+  logic [Slots-1:0]               same, in_order, in_gates, in_capacity, not_itself, leaves_some, on, mine;
   logic [Slots*IdWidth-1:0]       undispatched;
   logic [Slots*ResourceWidth-1:0] needs_registers, needs_lds;
   logic [Slots*CountWidth-1:0]    needs_wavefronts;
@@ -271,6 +284,9 @@ module grid_scheduler_formal #(
       in_gates[s] = !(gated_q[s] && running_q[s] && !pipe_check_q[s] && undispatched_q != '0) ||
           (((count_q - IdWidth'(1)) >> GateBits) < IdWidth'(batch_q) && phase_q < batch_q &&
            32'(gate_q) * 32'(batch_q) + 32'(phase_q) == 32'(position_q));
+      in_capacity[s] = !running_q[s] || pipe_check_q[s] || (needs_registers_q <= capacity_registers_q &&
+          needs_lds_q <= capacity_lds_q && needs_wavefronts_q <= capacity_wavefronts_q && capacity_work_groups_q != '0);
+      not_itself[s] = !older_row[s];
       leaves_some[s] = book_left_q != '0;
       undispatched[s*IdWidth+:IdWidth] = undispatched_q;
       needs_registers[s*ResourceWidth+:ResourceWidth] = needs_registers_q;
@@ -631,13 +647,14 @@ module grid_scheduler_formal #(
     a_g2_lemma_reset: assert (live_q || ({running_q, done_q, book_running_q, waits_q, preempt_q, book_preempted_q,
         asked_q, launched, refused_o, some, resident} == '0 && !dispatch_valid_o && !pick_valid_q &&
         !kernel_done_o && pipe_state_q == Idle));
-    a_g2_lemma_both: assert ({cus_q, launch_order_q, two_arbiters_q, capacity_registers_q, capacity_lds_q,
+    a_g2_lemma_both: assert ({cus_q, launch_order_q, two_arbiters_q, strict_q, capacity_registers_q, capacity_lds_q,
         capacity_wavefronts_q, capacity_work_groups_q, running_q, done_q, first_done_q, older_q, resumes_q, gated_q,
         tensor_q, gates_q, pipe_check_q, pipe_total_q} == {book_cus_q, book_launch_order_q, book_two_arbiters_q,
-        book_capacity_registers_q, book_capacity_lds_q, book_capacity_wavefronts_q, book_capacity_work_groups_q,
-        book_running, book_over, book_first_done_q, book_older_q, book_resumes_q, book_gated_q, book_tensor_q,
-        32'(book_gates_q), book_todo, book_total_q});
+        book_strict_q, book_capacity_registers_q, book_capacity_lds_q, book_capacity_wavefronts_q,
+        book_capacity_work_groups_q, book_running, book_over, book_first_done_q, book_older_q, book_resumes_q,
+        book_gated_q, book_tensor_q, 32'(book_gates_q), book_todo, book_total_q});
     a_g2_lemma_slots: assert (same == '1);
+    a_g2_lemma_capacity: assert (in_capacity == '1);
     a_g2_lemma_launched: assert ((launched & ~book_running_q) == '0 && (!bad || (launched & ~refused_o) == '0) &&
         (bad || (launched & (refused_o | ~running_q | resident)) == '0));
     a_g2_lemma_refused: assert ((refused_o & ended) == '0 && (running_q & done_q) == '0 &&
@@ -658,6 +675,8 @@ module grid_scheduler_formal #(
     a_g4_lemma_next: assert (goes_on == '1);
     a_g8_lemma_full: assert (full == '1);
     a_g8_lemma_rows: assert ({trial_any_q, any_q} == some_candidate && left_q == some);
+    a_s2_lemma_older: assert (not_itself == '1);
+    a_s3_lemma_pipeline: assert (outranks_q == '0 || waits == '0 || !(pipe_state_q == Now || pipe_state_q == Place));
     a_e1_lemma_gate: assert (in_gates == '1);
     a_e1_lemma_closed: assert ((closed_q & running_q & ~pipe_check_q & (~gated_q | open)) == '0);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pick stage of the grid scheduler: the slot that is served (G7, S1, S2, P3) and its next candidate
+// Pick stage of the grid scheduler: the slot that is served (G7, S1, S2, S3, P3) and its next candidate
 // unit (G4), or the unit that a pipeline tries, or the next one of a pipeline's log.
 // It owns the candidates: a unit is one until it was found full, and again after an end there.
 module grid_scheduler_pick #(
@@ -20,6 +20,7 @@ module grid_scheduler_pick #(
   input  logic [SlotWidth-1:0]   launch_slot_i,
   input  logic                   launch_order_i,
   input  logic                   two_arbiters_i,
+  input  logic                   strict_i,
 
   // Pipeline.
   input  logic                   pipe_any_i,       // There is one;
@@ -42,8 +43,9 @@ module grid_scheduler_pick #(
   input  logic [SlotWidth-1:0]   fill_slot_i,
   input  logic [7:0]             cus_i,
 
-  output logic                   served_o,  // A slot can be served.
-  output logic                   found_o,   // There will be a pick from the candidates.
+  output logic                   served_o,     // A slot can be served.
+  output logic                   outranked_o,  // The pipeline waits for one of higher priority (S3).
+  output logic                   found_o,      // There will be a pick from the candidates.
   output logic                   valid_o,
   output logic                   trial_o,
   output logic [SlotWidth-1:0]   slot_o,
@@ -68,13 +70,16 @@ module grid_scheduler_pick #(
   logic [7:0]           turn_cu_q, turn_tensor_q, trial_cu_q, trial_tensor_q;  // Next to look at.
 
   // Who wants to place a work-group, and among whom the turn decides.
+  logic [Slots-1:0]     at_least_1, at_least_3;  // Priorities.
+  always_comb begin
+    at_least_1 = priority_high_i | priority_low_i;
+    at_least_3 = priority_high_i & priority_low_i;
+  end
   logic [Slots-1:0]     wants, served;
   logic                 any_served;
   logic [SlotWidth-1:0] served_slot;
   always_comb begin : serve
-    logic [Slots-1:0] at_least_1, at_least_3, same_class, no_lower, preferred;  // Priorities.
-    at_least_1 = priority_high_i | priority_low_i;
-    at_least_3 = priority_high_i & priority_low_i;
+    logic [Slots-1:0] same_class, no_lower, preferred;
     same_class = '1;
     no_lower = '1;
     preferred = '0;
@@ -101,6 +106,12 @@ module grid_scheduler_pick #(
           default: wants = wants & at_least_3;
         endcase
       end
+      // S3: of all that have work, whether or not it may have room.
+      if (strict_i) begin
+        if ((work_i & at_least_3) != '0) wants = wants & at_least_3;
+        else if ((work_i & priority_high_i) != '0) wants = wants & priority_high_i;
+        else if ((work_i & at_least_1) != '0) wants = wants & at_least_1;
+      end
       // G7.
       if ((wants & at_least_3) != '0) served = wants & at_least_3;
       else if ((wants & priority_high_i) != '0) served = wants & priority_high_i;
@@ -114,6 +125,21 @@ module grid_scheduler_pick #(
   rr_arbiter #(.N(Slots)) u_slot_arbiter (
     .request_i(served), .turn_i(turn_slot_q), .valid_o(any_served), .index_o(served_slot)
   );
+
+  // S3: a pipeline is not tried while a slot of higher priority has work.
+  always_comb begin : outrank
+    logic [Slots-1:0] higher;
+    higher = '0;
+    if (strict_i && pipe_any_i) begin
+      case (pipe_priority_i)
+        2'd0: higher = at_least_1;
+        2'd1: higher = priority_high_i;
+        2'd2: higher = at_least_3;
+        default: ;
+      endcase
+    end
+    outranked_o = (work_i & higher) != '0;
+  end
 
   // G4: the first candidate at or behind the pointer of the slot's arbiter, cyclically.
   logic                 second;  // The slot uses the pointer of the second arbiter (S1).

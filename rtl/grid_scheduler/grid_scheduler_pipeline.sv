@@ -51,8 +51,9 @@ module grid_scheduler_pipeline #(
   output logic [CuWidth-1:0]   log_cu_o,
 
   // Ends, preemption, refusals.
-  input  logic                 served_i,  // Slots of no lower priority can be placed.
-  input  logic                 leave_i,   // A work-group leaves: there may be room.
+  input  logic                 served_i,     // Slots of no lower priority can be placed.
+  input  logic                 outranked_i,  // Slots of higher priority go first (S3).
+  input  logic                 leave_i,      // A work-group leaves: there may be room.
   input  logic [Slots-1:0]     preempt_i,
   input  logic [Slots-1:0]     finished_i,
   input  logic [Slots-1:0]     refused_i,
@@ -82,7 +83,8 @@ module grid_scheduler_pipeline #(
 
   always_comb begin
     idle_o = state_q == PipeIdle;
-    settled_o = idle_o || (state_q == PipeWait && !retry_q && (preempt_i & slots_q) == '0);
+    settled_o = idle_o || (state_q == PipeWait && (!retry_q || outranked_i) &&
+                           (preempt_i & slots_q) == '0);
     trial_o = state_q == PipeEmpty || state_q == PipeNow;
     trial_empty_o = state_q == PipeEmpty;
     trial_two_o = two_q;
@@ -118,7 +120,7 @@ module grid_scheduler_pipeline #(
         stop_o = 1'b1;
         state = PipeIdle;
       end else if (state_q == PipeWait) begin
-        if (retry_q && !served_i) begin
+        if (retry_q && !served_i && !outranked_i) begin
           begin_o = 1'b1;
           state = PipeNow;
         end

@@ -142,6 +142,12 @@ module grid_scheduler_props #(
     a_s2_order: assert (!(dispatch_valid_o && dispatch_slot_o == h && steady && launch_order_q &&
         !goes_q[h] && !waits_q[h]) || ahead == '0);
 
+    // S3: with strict priority, nobody who may go has a higher priority than who is served,
+    a_s3_order: assert (!(dispatch_valid_o && dispatch_slot_o == h && steady && strict_q &&
+        !goes_q[h] && !waits_q[h]) || above == '0);
+    // and no pipeline goes while somebody above it has had work all the time.
+    a_s3_pipeline: assert (!(dispatch_valid_o && waits_q[dispatch_slot_o]) || outranks_q == '0);
+
     // P1: while a pipeline is placed, only it is placed, and it is placed before anything is idle.
     a_p1_alone: assert (!dispatch_valid_o || goes_q == '0 || goes_q[dispatch_slot_o]);
     a_p1_all: assert (!idle_o || goes == '0);
@@ -193,6 +199,7 @@ module grid_scheduler_props #(
     c_never_fits: cover ((refused_o & waits_q) != '0 && w_busy == '0);
     c_stopped_and_over: cover (kernel_done_o && left[done_slot_o]);
     c_resumed: cover (dispatch_valid_o && resumes_q[dispatch_slot_o] && skip_q[dispatch_slot_o] != '0);
+    c_held_by_priority: cover (idle_o && h_under && h_fits && running[h] && left[h]);
     c_returned: cover (r_check_q && r_kind_q == 2'd3 && reg_rdata_o[63]);
     c_gate_opens: cover (dispatch_valid_o && gated_q[dispatch_slot_o]);
     c_second_arbiter: cover (dispatch_valid_o && by_two && trail_q == 2'b11);

@@ -125,7 +125,7 @@ module grid_scheduler_regs #(
         grid_scheduler_regs_pkg::FinishedOffset: reg_rdata_o <= finished_i;
         grid_scheduler_regs_pkg::DrainedOffset: reg_rdata_o <= drained_i;
         grid_scheduler_regs_pkg::PolicyOffset: begin
-          reg_rdata_o <= {62'b0, policy_o.arbiters, policy_o.order};
+          reg_rdata_o <= {61'b0, policy_o.priority_, policy_o.arbiters, policy_o.order};
         end
         grid_scheduler_regs_pkg::PipelineOffset: reg_rdata_o <= {32'b0, pipeline_i.slots};
         grid_scheduler_regs_pkg::ReturnedOffset: begin
@@ -184,6 +184,7 @@ module grid_scheduler_regs #(
         grid_scheduler_regs_pkg::PolicyOffset: begin
           policy_o.order <= reg_wdata_i[0];
           policy_o.arbiters <= reg_wdata_i[1];
+          policy_o.priority_ <= reg_wdata_i[2];
         end
         default: ;
       endcase

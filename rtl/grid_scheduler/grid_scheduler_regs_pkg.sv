@@ -77,7 +77,7 @@ package grid_scheduler_regs_pkg;
   localparam logic [15:0] CounterClearOffset = 16'h40;
   localparam logic [63:0] CounterClearReset = 64'h0;
 
-  // Who is served among slots of one priority, and how units are searched; may change at any time. (read, write)
+  // Who is served, and how units are searched; may change at any time. (read, write)
   localparam logic [15:0] PolicyOffset = 16'h48;
   localparam logic [63:0] PolicyReset = 64'h0;
   localparam int unsigned PolicyOrderLsb = 0;  // launch: a slot waits until those launched before it (of its class, with two arbiters) have placed all.
@@ -88,7 +88,12 @@ package grid_scheduler_regs_pkg;
   localparam int unsigned PolicyArbitersWidth = 1;
   localparam logic [0:0] PolicyArbitersOne = 1'd0;
   localparam logic [0:0] PolicyArbitersTwo = 1'd1;
+  localparam int unsigned PolicyPriorityLsb = 2;  // strict: a slot waits until those of higher priority have placed all, even where these find no room and it would.
+  localparam int unsigned PolicyPriorityWidth = 1;
+  localparam logic [0:0] PolicyPriorityWorkConserving = 1'd0;
+  localparam logic [0:0] PolicyPriorityStrict = 1'd1;
   typedef struct packed {
+    logic priority_;
     logic arbiters;
     logic order;
   } policy_t;

@@ -290,7 +290,7 @@ typedef struct stretto_api {
   // nothing. Without `batch`; `after_all_earlier` of the first counts for all.
   stretto_status_t (*launch_pipeline)(stretto_client_t* client, stretto_stream_t* stream,
                                       const stretto_launch_t* members, uint32_t count);
-  // How kernels of one priority are served on this GPU, from now on.
+  // How kernels are served on this GPU, from now on.
   stretto_status_t (*scheduler_policy)(stretto_client_t* client, stretto_stream_t* stream,
                                        const stretto_scheduler_policy_t* policy);
   // L2 persistence, when everything before it in the stream is complete. CUDA's

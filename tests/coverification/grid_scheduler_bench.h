@@ -157,25 +157,33 @@ class Gpu {
   unsigned capacity_work_groups = 32;
   Kernel kernels[kGridSlots];
 
+  // Whether a work-group of the slot fits on some unit beside what is there.
+  bool has_room(unsigned slot) const {
+    for (unsigned cu = 0; cu < cus; ++cu)
+      if (fits(cu, kernels[slot].needs, 1)) return true;
+    return false;
+  }
+
  private:
-  void book_dispatch() {
-    resident.push_back({out.dispatch_cu, out.dispatch_slot, out.dispatch_wg_id});
-    placed.push_back(resident.back());
-    Needs sum;
-    sum.wavefronts = 0;
-    unsigned work_groups = 0;
+  // What is on the unit, and `more` work-groups with those needs.
+  bool fits(unsigned cu, const Needs& needs, unsigned more) const {
+    Needs sum{more * needs.registers_kib, more * needs.lds_kib, more * needs.wavefronts};
+    unsigned work_groups = more;
     for (const WorkGroup& wg : resident) {
-      if (wg.cu != out.dispatch_cu) continue;
+      if (wg.cu != cu) continue;
       sum.registers_kib += kernels[wg.slot].needs.registers_kib;
       sum.lds_kib += kernels[wg.slot].needs.lds_kib;
       sum.wavefronts += kernels[wg.slot].needs.wavefronts;
       ++work_groups;
     }
-    if (sum.registers_kib > capacity.registers_kib || sum.lds_kib > capacity.lds_kib ||
-        sum.wavefronts > capacity.wavefronts || work_groups > capacity_work_groups ||
-        out.dispatch_cu >= cus) {
+    return sum.registers_kib <= capacity.registers_kib && sum.lds_kib <= capacity.lds_kib &&
+           sum.wavefronts <= capacity.wavefronts && work_groups <= capacity_work_groups;
+  }
+  void book_dispatch() {
+    resident.push_back({out.dispatch_cu, out.dispatch_slot, out.dispatch_wg_id});
+    placed.push_back(resident.back());
+    if (out.dispatch_cu >= cus || !fits(out.dispatch_cu, {}, 0))
       throw CheckError("a work-group was placed where there is no room");
-    }
   }
 
   std::unique_ptr<GridScheduler> scheduler_;

@@ -3,6 +3,7 @@
 // rule of its README says? State space: slot states x use of the units x candidates x pipeline;
 // parameters: needs, ranges, starts, priorities, number of units. Random traffic:
 // grid_scheduler_random_test.cpp.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/coverification/grid_scheduler_bench.h"
@@ -237,6 +238,87 @@ TEST_CASE("in order of launch a kernel waits until all of the one before is plac
   g.steps(10);
   CHECK(g.placed.size() == 5);
   CHECK(g.placed[2].slot == 3);
+}
+
+constexpr uint64_t kStrict = STRETTO_FIELD(GRID_SCHEDULER_POLICY_PRIORITY, 1);
+
+// A unit holds one large work-group or eight small ones, which end one by one.
+TEST_CASE("with strict priority, small kernels do not starve a large one of higher priority") {
+  for (const uint64_t policy : {uint64_t{0}, kStrict}) {
+    Gpu g;
+    g.configure(1, 256, 96, 8, 32);
+    g.write(GRID_SCHEDULER_POLICY_OFFSET, policy);
+    g.launch(0, kernel({1, 1, 1, 0, 0}, 100));
+    g.launch(1, kernel({1, 1, 1, 1, 2}, 1));
+    g.steps(20);
+    REQUIRE(g.placed.size() == 8);
+    g.launch(2, kernel({1, 1, 8, 1, 3}, 1));
+    g.steps(20);
+    CHECK(g.out.idle);  // Who is held back costs nothing.
+    unsigned ends = 0;
+    for (; ends < 60 && g.placed.back().slot != 2; ++ends) {
+      g.end(0);
+      g.steps(12);
+    }
+    CHECK(ends == (policy == kStrict ? 8 : 60));
+  }
+}
+
+// A small work-group on each of two units, so that a large one of slot 5 finds no room.
+void hold_with_large(Gpu& g, const Kernel& large) {
+  g.configure(2, 256, 96, 8, 32);
+  g.write(GRID_SCHEDULER_POLICY_OFFSET, kStrict);
+  g.launch(0, kernel({1, 1, 1}, 2));
+  g.steps(10);
+  g.launch(5, large);
+  g.launch(3, kernel({1, 1, 1}, 1));
+  g.steps(20);
+  REQUIRE(g.placed.size() == 2);
+  CHECK(g.out.idle);
+}
+unsigned placed_of(const Gpu& g, unsigned slot) {
+  return static_cast<unsigned>(std::count_if(g.placed.begin(), g.placed.end(),
+                                             [&](const WorkGroup& wg) { return wg.slot == slot; }));
+}
+
+TEST_CASE(
+    "with strict priority, who is stopped, meets a gate or has placed all holds back nobody") {
+  const Kernel large = kernel({1, 1, 8, 0, 1}, 1);
+  Kernel gated = large;
+  gated.batch = 1;
+  struct Row {
+    Kernel large;
+    std::function<void(Gpu&)> release;
+    unsigned placed_of_large;
+  };
+  for (const Row& row :
+       {Row{large, [](Gpu& g) { g.preempt(5); }, 0}, Row{gated, [](Gpu& g) { g.end(0); }, 0},
+        Row{large, [](Gpu& g) { g.end(0); }, 1},
+        Row{large, [](Gpu& g) { g.write(GRID_SCHEDULER_POLICY_OFFSET, 0); }, 0}}) {
+    Gpu g;
+    hold_with_large(g, row.large);
+    row.release(g);
+    g.steps(20);
+    CHECK(placed_of(g, 5) == row.placed_of_large);
+    CHECK(placed_of(g, 3) == 1);
+  }
+}
+
+TEST_CASE("with strict priority, a pipeline waits for a kernel above it that finds no room") {
+  for (const unsigned priority : {0u, 1u, 2u, 3u}) {
+    Gpu g;
+    hold_with_large(g, kernel({1, 1, 8, 0, 2}, 1));
+    const Kernel stage = kernel({1, 1, 1, 0, priority}, 2);
+    g.fill(1, stage);
+    g.fill(2, stage);
+    g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x06);
+    g.steps(60);
+    CHECK(g.out.idle);
+    CHECK(placed_of(g, 1) + placed_of(g, 2) == (priority < 2 ? 0 : 4));
+    g.preempt(5);
+    g.steps(60);
+    CHECK(placed_of(g, 1) + placed_of(g, 2) == 4);
+  }
 }
 
 TEST_CASE("two arbiters pair the classes on units, one arbiter does not", "[KT-SCHED-04]") {

@@ -206,7 +206,7 @@ class Traffic {
         return;
       case 5:
         if (rng_.chance(1, 4)) {
-          write_policy(rng_.below(4));
+          write_policy(rng_.below(8));
         } else if (rng_.chance(1, 4)) {
           clear_gates(0);
         } else {
@@ -226,7 +226,7 @@ class Traffic {
 
   bool waits(unsigned slot) const { return (pipeline_ >> slot & 1) != 0 && !pipeline_begun_; }
   void write_policy(uint64_t data) {
-    policy_ = data & 3;
+    policy_ = data & 7;
     policy_in_wait_ += pipeline_ != 0 && !pipeline_begun_;
     write(GRID_SCHEDULER_POLICY_OFFSET, data);
   }
@@ -365,6 +365,7 @@ class Traffic {
     opens_ = -1;
     waited_pipeline_ += out.idle && pipeline_ != 0 && !pipeline_begun_;
     idle_with_work_ += out.idle && !g_.resident.empty();
+    strict_holds_ += out.idle && (policy_ & 4) != 0 && holds_one_that_fits();
     first_ends_ += out.first_wg_done;
     start_and_end_ += out.kernel_start && out.kernel_done;
     same_unit_ += out.dispatch_valid && leaves_ >= 0 && out.dispatch_cu == from_unit_;
@@ -386,6 +387,20 @@ class Traffic {
     }
     leaves_ = -1;
     disturbed_ = false;
+  }
+
+  // A slot has room for its next work-group, and one of higher priority has work.
+  bool holds_one_that_fits() const {
+    const auto has_work = [&](unsigned s) {
+      return slots_[s].use == Use::single && !slots_[s].over && !slots_[s].preempted &&
+             slots_[s].next < g_.kernels[s].count && g_.kernels[s].batch == 0;
+    };
+    unsigned highest = 0;
+    for (unsigned s = 0; s < kGridSlots; ++s)
+      if (has_work(s)) highest = std::max(highest, g_.kernels[s].needs.priority);
+    for (unsigned s = 0; s < kGridSlots; ++s)
+      if (has_work(s) && g_.kernels[s].needs.priority < highest && g_.has_room(s)) return true;
+    return false;
   }
 
   // One of its pipeline was preempted before anything was placed.
@@ -474,6 +489,7 @@ class Traffic {
   uint64_t& waited_pipeline_ = bins_.bin("G9: idle while a pipeline waits");
   uint64_t& two_arbiters_ = bins_.bin("S1: the second arbiter placed a work-group");
   uint64_t& in_order_ = bins_.bin("S2: a work-group was placed in order of launch");
+  uint64_t& strict_holds_ = bins_.bin("S3: idle although a lower priority had room");
   uint64_t& pipelines_ = bins_.bin("P1: a pipeline was placed");
   uint64_t& full_pipelines_ = bins_.bin("P1: a pipeline of 512 work-groups was placed");
   uint64_t& policy_in_wait_ = bins_.bin("P2: the policy was written while a pipeline waited");

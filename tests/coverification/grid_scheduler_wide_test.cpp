@@ -82,7 +82,7 @@ class WideGpu {
 
   void configure() {
     large_ = rng_.chance(1, 2);
-    write(GRID_SCHEDULER_POLICY_OFFSET, rng_.below(4));
+    write(GRID_SCHEDULER_POLICY_OFFSET, rng_.below(8));
     write(GRID_SCHEDULER_CUS_OFFSET, rng_.chance(1, 2) ? 160 : rng_.below(256));
     write(GRID_SCHEDULER_CAPACITY_OFFSET,
           large_ ? ~uint64_t{0} : rng_.next() | 0x0010'0010'0080'0080);

@@ -81,10 +81,12 @@ bool grid_control_pipeline_waits(const grid_scheduler_t* scheduler) {
                            GRID_SCHEDULER_PIPELINE_SLOTS) != 0;
 }
 
-void grid_control_set_policy(const grid_scheduler_t* scheduler, bool in_order, bool two_arbiters) {
+void grid_control_set_policy(const grid_scheduler_t* scheduler, bool in_order, bool two_arbiters,
+                             bool strict_priority) {
   mmio_write64(scheduler->base + GRID_SCHEDULER_POLICY_OFFSET,
                STRETTO_FIELD(GRID_SCHEDULER_POLICY_ORDER, in_order) |
-                   STRETTO_FIELD(GRID_SCHEDULER_POLICY_ARBITERS, two_arbiters));
+                   STRETTO_FIELD(GRID_SCHEDULER_POLICY_ARBITERS, two_arbiters) |
+                   STRETTO_FIELD(GRID_SCHEDULER_POLICY_PRIORITY, strict_priority));
 }
 
 fw_result_t grid_control_preempt(const grid_scheduler_t* scheduler, uint32_t slot, bool drain) {

@@ -43,7 +43,8 @@ FW_MUST_CHECK fw_result_t grid_control_launch_pipeline(const grid_scheduler_t* s
 // Whether a pipeline is not all placed yet; another one would be refused (P2).
 bool grid_control_pipeline_waits(const grid_scheduler_t* scheduler);
 // The stock scheduler is in_order with one arbiter; Kitsune's in_order with two.
-void grid_control_set_policy(const grid_scheduler_t* scheduler, bool in_order, bool two_arbiters);
+void grid_control_set_policy(const grid_scheduler_t* scheduler, bool in_order, bool two_arbiters,
+                             bool strict_priority);
 // Nothing more of the slot is placed; it is done when its work-groups have left. `drain`: those
 // that have not begun come back (grid_control_take_returned).
 FW_MUST_CHECK fw_result_t grid_control_preempt(const grid_scheduler_t* scheduler, uint32_t slot,

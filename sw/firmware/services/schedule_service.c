@@ -49,9 +49,11 @@ fw_result_t schedule_service_priority(shared_t* shared, uint32_t queue,
 
 fw_result_t schedule_service_policy(const shared_t* shared,
                                     const stretto_scheduler_policy_t* policy) {
-  if (shared == NULL || policy == NULL || policy->in_order > 1 || policy->two_arbiters > 1)
+  if (shared == NULL || policy == NULL || policy->in_order > 1 || policy->two_arbiters > 1 ||
+      policy->strict_priority > 1)
     return STRETTO_ERROR_ARGUMENT;
-  grid_control_set_policy(&shared->scheduler, policy->in_order != 0, policy->two_arbiters != 0);
+  grid_control_set_policy(&shared->scheduler, policy->in_order != 0, policy->two_arbiters != 0,
+                          policy->strict_priority != 0);
   return STRETTO_OK;
 }
 

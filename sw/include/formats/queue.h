@@ -160,7 +160,7 @@ typedef enum stretto_operation {
   STRETTO_OP_PREEMPT = 18,      // Stops the kernels of another queue between work-groups.
   STRETTO_OP_RESUME = 19,       // Lets them go on.
   STRETTO_OP_PIPELINE = 20,     // The dispatches behind it are one pipeline.
-  STRETTO_OP_SCHEDULER_POLICY = 21,  // How the GPU serves kernels of one priority.
+  STRETTO_OP_SCHEDULER_POLICY = 21,  // How the GPU serves kernels.
   STRETTO_OP_L2_PERSIST = 22,        // What stays in the L2.
   STRETTO_OP_SHARE = 23,             // Which queues the command processor schedules by itself.
   STRETTO_OP_TIME_SLICE = 24,        // Which queues have the GPU in turn.
@@ -340,11 +340,13 @@ typedef struct stretto_pipeline {
   uint64_t reserved[5];
 } stretto_pipeline_t;
 
-// SCHEDULER_POLICY (rtl/grid_scheduler/README.md, S1 and S2). At boot both are 0: in turn, one.
+// SCHEDULER_POLICY (rtl/grid_scheduler/README.md, S1 to S3). At boot all are 0.
 typedef struct stretto_scheduler_policy {
-  uint32_t in_order;      // 1: a kernel waits for all of those launched before it.
-  uint32_t two_arbiters;  // 1: SIMT and TENSOR kernels walk the units independently.
-  uint64_t reserved[5];
+  uint32_t in_order;         // 1: a kernel waits for all of those launched before it; 0: in turn.
+  uint32_t two_arbiters;     // 1: SIMT and TENSOR kernels walk the units independently.
+  uint32_t strict_priority;  // 1: a kernel waits while one of higher priority has work-groups to
+  uint32_t reserved0;        // place, even where these find no room and its own would.
+  uint64_t reserved[4];
 } stretto_scheduler_policy_t;
 
 // L2_PERSIST, after CUDA's L2 persistence. LIMIT sets aside `bytes` of the L2, rounded down to whole

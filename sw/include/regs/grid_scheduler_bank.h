@@ -18,7 +18,7 @@ inline constexpr RegisterInfo kGridSchedulerRegisters[] = {
     {"finished", 0x30, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"drained", 0x38, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"counter_clear", 0x40, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0xffffffffffffffff},
-    {"policy", 0x48, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x3},
+    {"policy", 0x48, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x7},
     {"pipeline", 0x50, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
     {"gate_set", 0x58, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0xffff},
     {"gate_clear", 0x60, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0xffffffffffffffff},
@@ -40,6 +40,10 @@ inline constexpr RegisterValue kGridSchedulerPolicyOrderValues[] = {
 inline constexpr RegisterValue kGridSchedulerPolicyArbitersValues[] = {
     {"one", 0},
     {"two", 1},
+};
+inline constexpr RegisterValue kGridSchedulerPolicyPriorityValues[] = {
+    {"work_conserving", 0},
+    {"strict", 1},
 };
 inline constexpr RegisterValue kGridSchedulerSlotNeedsTypeValues[] = {
     {"simt", 0},

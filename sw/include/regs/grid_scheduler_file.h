@@ -86,15 +86,18 @@ struct GridSchedulerRegisters {
   struct Policy {
     bool order = false;
     bool arbiters = false;
+    bool priority = false;
     static constexpr Policy from(uint64_t data) {
       return {
           STRETTO_FIELD_GET(data, GRID_SCHEDULER_POLICY_ORDER) != 0,
           STRETTO_FIELD_GET(data, GRID_SCHEDULER_POLICY_ARBITERS) != 0,
+          STRETTO_FIELD_GET(data, GRID_SCHEDULER_POLICY_PRIORITY) != 0,
       };
     }
     constexpr uint64_t bits() const {
       return STRETTO_FIELD(GRID_SCHEDULER_POLICY_ORDER, order) |
-             STRETTO_FIELD(GRID_SCHEDULER_POLICY_ARBITERS, arbiters);
+             STRETTO_FIELD(GRID_SCHEDULER_POLICY_ARBITERS, arbiters) |
+             STRETTO_FIELD(GRID_SCHEDULER_POLICY_PRIORITY, priority);
     }
   };
 

@@ -53,7 +53,7 @@
 // A write of any value clears the three counters above. (write only, reads 0)
 #define GRID_SCHEDULER_COUNTER_CLEAR_OFFSET 0x40
 
-// Who is served among slots of one priority, and how units are searched; may change at any time. (read, write)
+// Who is served, and how units are searched; may change at any time. (read, write)
 #define GRID_SCHEDULER_POLICY_OFFSET 0x48
 #define GRID_SCHEDULER_POLICY_ORDER_SHIFT 0  // launch: a slot waits until those launched before it (of its class, with two arbiters) have placed all.
 #define GRID_SCHEDULER_POLICY_ORDER_MASK 0x1
@@ -65,6 +65,11 @@
 #define GRID_SCHEDULER_POLICY_ARBITERS_ONE 0
 #define GRID_SCHEDULER_POLICY_ARBITERS_TWO 1
 #define GRID_SCHEDULER_POLICY_ARBITERS_MAX 1
+#define GRID_SCHEDULER_POLICY_PRIORITY_SHIFT 2  // strict: a slot waits until those of higher priority have placed all, even where these find no room and it would.
+#define GRID_SCHEDULER_POLICY_PRIORITY_MASK 0x4
+#define GRID_SCHEDULER_POLICY_PRIORITY_WORK_CONSERVING 0
+#define GRID_SCHEDULER_POLICY_PRIORITY_STRICT 1
+#define GRID_SCHEDULER_POLICY_PRIORITY_MAX 1
 
 // A write launches these slots as one spatial pipeline, all or nothing; it reads which slots wait for that. (read, write)
 #define GRID_SCHEDULER_PIPELINE_OFFSET 0x50

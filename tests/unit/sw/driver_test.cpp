@@ -411,7 +411,7 @@ TEST_CASE("priorities, preemption and policy are a packet each, of the stream th
   CHECK(c.api->preempt(c.client, other, other, 0) == STRETTO_ERROR_ARGUMENT);
   CHECK(c.api->resume(c.client, other, other) == STRETTO_ERROR_ARGUMENT);
   CHECK(c.host.packets.empty());
-  const stretto_scheduler_policy_t policy = {1, 0, {}};
+  const stretto_scheduler_policy_t policy = {1, 0, 1, 0, {}};
   REQUIRE(c.api->stream_priority(c.client, c.stream, 3) == STRETTO_OK);
   REQUIRE(c.api->preempt(c.client, c.stream, other, 1) == STRETTO_OK);
   REQUIRE(c.api->resume(c.client, c.stream, other) == STRETTO_OK);
@@ -425,6 +425,7 @@ TEST_CASE("priorities, preemption and policy are a packet each, of the stream th
   CHECK(c.host.packets[2].vendor.preempt.queue == 3);
   CHECK(c.host.packets.at(3).vendor.operation == STRETTO_OP_SCHEDULER_POLICY);
   CHECK(c.host.packets[3].vendor.policy.in_order == 1);
+  CHECK(c.host.packets[3].vendor.policy.strict_priority == 1);
 }
 
 // A client with a kernel that has run on each of two streams, the second of which never ends.

@@ -517,6 +517,14 @@ TEST_CASE("a packet sets the policy of the scheduler") {
   f.ring(1);
   CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_POLICY_OFFSET) == 3);
   CHECK(f.status_of(1) == STRETTO_ERROR_ARGUMENT);
+  packet.vendor.policy.in_order = 0;
+  packet.vendor.policy.strict_priority = 1;
+  f.put(2, packet);
+  packet.vendor.policy.strict_priority = 2;
+  f.put(3, packet);
+  f.ring(3);
+  CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_POLICY_OFFSET) == 6);
+  CHECK(f.status_of(3) == STRETTO_ERROR_ARGUMENT);
 }
 
 // What ends a run

@@ -166,12 +166,14 @@ TEST_CASE("policy, gates and the use of a unit are one access each") {
   const grid_scheduler_t scheduler = {STRETTO_GRID_SCHEDULER_BASE};
   mmio.expect_write(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_POLICY_OFFSET, 1);
   mmio.expect_write(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_POLICY_OFFSET, 3);
+  mmio.expect_write(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_POLICY_OFFSET, 4);
   mmio.expect_write(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_GATE_SET_OFFSET, 99);
   mmio.expect_write(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_GATE_CLEAR_OFFSET, 0);
   mmio.expect_read(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_UNIT_USE_OFFSET + 8 * 159,
                    200 | 40 << 16 | uint64_t{6} << 32 | uint64_t{2} << 48);
-  grid_control_set_policy(&scheduler, true, false);
-  grid_control_set_policy(&scheduler, true, true);
+  grid_control_set_policy(&scheduler, true, false, false);
+  grid_control_set_policy(&scheduler, true, true, false);
+  grid_control_set_policy(&scheduler, false, false, true);
   grid_control_open_gate(&scheduler, 99);
   grid_control_close_gates(&scheduler);
   unit_limits_t used;
