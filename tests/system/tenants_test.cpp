@@ -217,6 +217,9 @@ TEST_CASE("clients that do not exist are refused by name, as is what a mode has 
        "tenants.best_effort: t3/small is no workload of kind tenants"},
       {"--set tenants.best_effort=tally/models/tiny-training,", "needs a name between the commas"},
       {"--set tenants.order=launch --mode tally", "tenants.order=launch is of modes without"},
+      {"--set tenants.priority=strict",
+       "tenants.priority is of modes with stream priorities (mps-priority, tgs, tally-firmware), "
+       "not of mps"},
       {"--set tenants.profiles=p", "tenants.profiles is of modes that transform"}};
   for (const auto& [set, line] : cases) {
     const Scratch scratch;
@@ -234,6 +237,16 @@ TEST_CASE("with priorities, high priority's work-groups are placed first", "[TL-
   const Scratch scratch;
   const std::string clients = two_clients(scratch, "count:1000x500", "count:4000x500");
   CHECK(p99(run("mps-priority", clients)) < 0.7 * p99(run("mps", clients)));
+}
+
+// A unit has room for many small work-groups, each of which leaves too little for a large one.
+TEST_CASE("with priorities, small work-groups do not pass large ones that find no room",
+          "[TL-BASE-03]") {
+  const Scratch scratch;
+  const std::string clients =
+      two_clients(scratch, "gemm:512x512x256", "count:3000x500") + " --set gpu.cus=4";
+  CHECK(2 * p99(run("mps-priority", clients)) <
+        p99(run("mps-priority", clients + " --set tenants.priority=work_conserving")));
 }
 
 TEST_CASE("with priorities, the slowest requests are sooner done", "[.long][TL-BASE-03]") {

@@ -42,12 +42,22 @@ struct Mode {
   bool is_limited = false;   // Best effort has a rate (TGS).
   bool by_firmware = false;  // The command processor schedules.
   bool is_sliced = false;    // It gives the GPU to each client in turn.
+  bool is_strict = false;    // Lower priorities do not pass, if nobody says otherwise.
+
+  bool has_priorities() const { return stream_priority != 0; }
 };
 constexpr std::array kModes{
     Mode{"ideal", false, TALLY_FORWARD, false, 0},
     Mode{"time-slicing", false, TALLY_FORWARD, false, 0, false, false, true},
     Mode{"mps", false, TALLY_FORWARD, false, 0},
-    Mode{"mps-priority", false, TALLY_FORWARD, false, STRETTO_PRIORITIES - 1},
+    // Kernels of higher priority are served to the end first: T. Amert et al., GPU Scheduling on the NVIDIA TX2: Hidden
+    // Details Revealed, RTSS 2017, DOI 10.1109/RTSS.2017.00017, rules A1 and A2, Fig. 8.
+    Mode{.name = "mps-priority",
+         .by_server = false,
+         .how = TALLY_FORWARD,
+         .stock_isa = false,
+         .stream_priority = STRETTO_PRIORITIES - 1,
+         .is_strict = true},
     // The authors' code gives its streams the middle of what CUDA offers.
     Mode{"tgs", false, TALLY_FORWARD, false, STRETTO_PRIORITIES / 2, true},
     Mode{"no-scheduling", true, TALLY_FORWARD, false, 0},
@@ -61,6 +71,21 @@ constexpr std::array kModes{
 const Mode& mode_of(const std::string& name) {
   return *std::find_if(kModes.begin(), kModes.end(),
                        [&](const Mode& mode) { return name == mode.name; });
+}
+
+std::string modes_with_priorities() {
+  std::vector<const char*> names;
+  for (const Mode& mode : kModes)
+    if (mode.has_priorities()) names.push_back(mode.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool is_strict(const TenantsKind& kind, const Mode& mode) {
+  return kind.priority == Passing::of_mode ? mode.is_strict : kind.priority == Passing::strict;
+}
+
+stretto_scheduler_policy_t policy_of(const TenantsKind& kind, const Mode& mode) {
+  return {.in_order = kind.order == Order::launch, .strict_priority = is_strict(kind, mode)};
 }
 
 // For the states of the work-groups that a context has on the GPU, and once more for those that have
@@ -163,6 +188,7 @@ class Tenants final : public Job {
       : Job(request, std::move(memories)),
         kind_(kind),
         mode_(mode_of(request.mode)),
+        scheduler_(policy_of(kind, mode_)),
         alone_(request.mode == "ideal"),
         gpu_(shared_by(kind, request, texts)),
         plans_(plans_of(kind, request, gpu_, texts)),
@@ -438,7 +464,7 @@ class Tenants final : public Job {
     p.least_requests = kind_.least_requests;
     p.lead = i == 0 && !alone_ ? kind_.lead : 0;
     p.host_ns = host_ns_of(kind_, i);
-    p.in_launch_order = i == 0 && kind_.order == Order::launch;
+    p.policy = i == 0 && sets_policy(kind_, mode_.name) ? &scheduler_ : nullptr;
     p.rate = mode_.is_limited ? &rate_ : nullptr;
     if (mode_.by_firmware && i == 0) p.share = share_of_queues();
     if (mode_.is_sliced && i == 0) {
@@ -627,6 +653,7 @@ class Tenants final : public Job {
 
   const TenantsKind& kind_;
   const Mode& mode_;
+  const stretto_scheduler_policy_t scheduler_;
   const bool alone_;
   const SharedGpu gpu_;
   const TenantPlans plans_;
@@ -649,6 +676,10 @@ class Tenants final : public Job {
 
 uint32_t accounts_of_tenants(const std::string& mode) { return mode_of(mode).by_server ? 3 : 2; }
 
+bool sets_policy(const TenantsKind& kind, const std::string& mode) {
+  return kind.order == Order::launch || is_strict(kind, mode_of(mode));
+}
+
 void check_tenants(const TenantsKind& kind, const JobRequest& request,
                    const std::vector<TenantText>& texts) {
   if (!kind.profiles.empty()) {
@@ -663,6 +694,10 @@ void check_tenants(const TenantsKind& kind, const JobRequest& request,
   if (kind.order == Order::launch && mode_of(request.mode).by_server)
     throw UserError(fmt::format("{}: tenants.order=launch is of modes without a server, not of {}",
                                 request.subject(), request.mode));
+  if (kind.priority != Passing::of_mode && !mode_of(request.mode).has_priorities())
+    throw UserError(
+        fmt::format("{}: tenants.priority is of modes with stream priorities ({}), not of {}",
+                    request.subject(), modes_with_priorities(), request.mode));
   alone_of(kind, request, texts);
   shared_by(kind, request, texts);
 }

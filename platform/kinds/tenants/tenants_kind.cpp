@@ -234,6 +234,13 @@ void TenantsKind::describe(ParameterSet& set) {
       "order", order, {{"in_turn", Order::in_turn}, {"launch", Order::launch}},
       "Modes without a server: kernels of one priority have their work-groups placed in turn, "
       "or all of the one that was launched first (TL-U08).");
+  set.choice("priority", priority,
+             {{"of_mode", Passing::of_mode},
+              {"work_conserving", Passing::work_conserving},
+              {"strict", Passing::strict}},
+             "Modes with stream priorities: where work-groups of high priority find no room, lower "
+             "ones that do are placed, or wait, as on published hardware; of_mode = strict in "
+             "mps-priority, work_conserving in the others.");
   set.number("slice_ns", slice_ns, 1'000, 1'000'000'000'000,
              "Mode time-slicing: so long a client has the GPU while others want it, too; 2 ms is "
              "what the authors' run of it suggests (TL-U07).");
@@ -305,8 +312,9 @@ const KindInfo& TenantsKind::info() const {
       .modes = {{"ideal", "each client alone, one after the other"},
                 {"time-slicing", "each client has the GPU in turn, whatever its priority"},
                 {"mps", "all kernels when they come, work-groups in turn"},
-                {"mps-priority", "work-groups of high priority first"},
-                {"tgs", "mps-priority, and best effort at a rate that high priority does not feel"},
+                {"mps-priority",
+                 "work-groups of high priority first, others when all of them are placed"},
+                {"tgs", "a priority, and best effort at a rate that high priority does not feel"},
                 {"no-scheduling", "Tally's server passes all kernels on"},
                 {"no-transformation", "Tally's server holds best effort back, kernel by kernel"},
                 {"tally", "best effort sliced or preemptive"},
@@ -360,7 +368,7 @@ uint32_t TenantsKind::accounts(const std::string& mode) const { return accounts_
 
 std::vector<std::string> TenantsKind::claims(const JobRequest& request) const {
   const bool schedules = request.mode == "time-slicing" || request.mode == "tally-unmodified" ||
-                         request.mode == "tally-firmware" || order == Order::launch;
+                         request.mode == "tally-firmware" || sets_policy(*this, request.mode);
   return schedules ? std::vector<std::string>{kSchedule} : std::vector<std::string>{};
 }
 

@@ -38,6 +38,11 @@ std::vector<TallyVariant> all_variants() {
                  .sets = {"tenants.order=launch"},
                  .systems = {"mps"},
                  .with_all_trainings = true});
+  // Whether best effort passes work-groups of high priority that find no room.
+  all.push_back({.name = "work-conserving",
+                 .sets = {"tenants.priority=work_conserving"},
+                 .systems = {"mps-priority"},
+                 .with_all_trainings = true});
   // TL-U11: what kernels lose beside each other, beyond what they share.
   for (const unsigned percent : {200u, 400u})
     all.push_back({.name = fmt::format("contention-{}", percent),

@@ -52,7 +52,7 @@ static stretto_status_t set_up(tenant_t* t) {
   TRY(tenant_open(&t->port, t->ops, p->by_server ? tally_channel_address(p->job, p->number) : 0,
                   p->priority, &p->client, p->stream_priority));
   if (p->share.high != 0) TRY(tenant_share(&t->port, &p->share));
-  if (p->in_launch_order) TRY(tenant_keep_launch_order(&t->port));
+  if (p->policy != NULL) TRY(tenant_set_policy(&t->port, p->policy));
   for (uint32_t i = 1; i < p->memory.ranges; ++i) {
     const memory_range_t* range = &p->memory.range[i];
     uint64_t address = 0;

@@ -61,8 +61,8 @@ typedef struct tenant_parameters {
   uint64_t time_ns;  // Behind its begin the client begins no further request; 0: no matter when.
   uint32_t least_requests;  // That it begins all the same.
   uint32_t host_ns;         // What it computes before each launch, on top of the step's.
-  int in_launch_order;      // It has the GPU place kernels of one priority one behind the other.
-  stretto_share_t share;    // Its `high` is not 0: the command processor schedules all clients so.
+  const stretto_scheduler_policy_t* policy;  // Of the GPU, for all clients; null: as at boot.
+  stretto_share_t share;  // Its `high` is not 0: the command processor schedules all clients so.
   uint32_t context[STRETTO_CONTEXTS];  // Queues that have the GPU in turn;
   uint32_t contexts;                   // 0: all at once.
   uint64_t slice_ns, save_bytes;       // Of each.

@@ -41,9 +41,8 @@ stretto_status_t tenant_time_slice(tenant_port_t* port, const uint32_t* queues, 
                                        save_bytes);
 }
 
-stretto_status_t tenant_keep_launch_order(tenant_port_t* port) {
-  const stretto_scheduler_policy_t policy = {.in_order = 1};
-  return port->client->api->scheduler_policy(port->client, port->stream, &policy);
+stretto_status_t tenant_set_policy(tenant_port_t* port, const stretto_scheduler_policy_t* policy) {
+  return port->client->api->scheduler_policy(port->client, port->stream, policy);
 }
 
 stretto_status_t tenant_allocate(tenant_port_t* port, uint64_t bytes, uint64_t alignment,

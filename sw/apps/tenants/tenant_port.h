@@ -47,8 +47,8 @@ stretto_status_t tenant_share(tenant_port_t* port, const stretto_share_t* share)
 // Has it give the GPU to `count` contexts in turn. REQUIRES: as above; all is allocated.
 stretto_status_t tenant_time_slice(tenant_port_t* port, const uint32_t* queues, uint32_t count,
                                    uint64_t slice_ns, uint64_t save_bytes);
-// Has the GPU place all work-groups of a kernel before those of later ones. REQUIRES: it is reached by the driver.
-stretto_status_t tenant_keep_launch_order(tenant_port_t* port);
+// Says how the GPU serves kernels of all clients. REQUIRES: it is reached by the driver.
+stretto_status_t tenant_set_policy(tenant_port_t* port, const stretto_scheduler_policy_t* policy);
 stretto_status_t tenant_allocate(tenant_port_t* port, uint64_t bytes, uint64_t alignment,
                                  uint32_t allocation, uint64_t* address);
 // Zeroes memory, in order.
