@@ -2,6 +2,8 @@
 """What tests of sw/compiler plan: applications, graphs written line by line, and the compiler itself. Imports of that work
 behind an import of this."""
 
+import contextlib
+import io
 import pathlib
 import subprocess
 import sys
@@ -12,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMPILER = ROOT / "sw/compiler"
 sys.path.insert(0, str(COMPILER))
 
+import compile as compiler  # noqa: E402
 from front import autodiff, flow as flows, graph as graphs  # noqa: E402
 from planning import machine as machines, modes, patterns, pipeline as pipelines  # noqa: E402
 
@@ -24,9 +27,21 @@ SMALL = ("nerf:rows=5,width=6,depth=4,skip=2", "dlrm:batch=4,tables=2,entries=3"
          "llama:tokens=2,cached=3,hidden=16,heads=4,kv_heads=2,between=6")
 
 
-def compile_py(*arguments, **given):
-    return subprocess.run([sys.executable, str(COMPILER / "compile.py"), *map(str, arguments)], capture_output=True,
-                          text=True, check=False, **given)
+def compile_py(*arguments, env=None):
+    """Runs compile.py: where nothing but the arguments matters in this process, which has read its libraries."""
+    arguments = [str(COMPILER / "compile.py"), *map(str, arguments)]
+    if env is not None:
+        return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, env=env)
+    out, err, before = io.StringIO(), io.StringIO(), sys.argv
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            sys.argv = arguments
+            status = compiler.main()
+        except SystemExit as ended:
+            status = ended.code
+        finally:
+            sys.argv = before
+    return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
 
 
 class Net:

@@ -11,13 +11,11 @@ import sys
 import tempfile
 import unittest
 
-COMPILER = pathlib.Path(__file__).resolve().parents[4] / "sw/compiler"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tests/support"))
+
+from nets import COMPILER, compile_py  # noqa: E402
+
 HEAD = "name: t\ntensors:\n  x: {shape: [8, 16], kind: input}\n  w: {shape: [16, 4], kind: weight}\n  y: {shape: [8, 4]}\n"
-
-
-def run(*arguments):
-    return subprocess.run([sys.executable, str(COMPILER / "compile.py"), *map(str, arguments)],
-                          capture_output=True, text=True, check=False)
 
 
 class Scratch(unittest.TestCase):
@@ -29,13 +27,13 @@ class Scratch(unittest.TestCase):
         self.folder.cleanup()
 
     def plan(self, graph, name="out", *options):
-        done = run(graph, "-o", self.path / name, "--source-only", *options)
+        done = compile_py(graph, "-o", self.path / name, "--source-only", *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads((self.path / f"{name}.json").read_text()), (self.path / f"{name}.c").read_text()
 
     def refused(self, text, *words, file="g.yaml"):
         (self.path / file).write_text(text)
-        done = run(self.path / file, "-o", self.path / "out", "--source-only")
+        done = compile_py(self.path / file, "-o", self.path / "out", "--source-only")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         for word in (file, *words):
@@ -70,7 +68,7 @@ class Yaml(Scratch):
 
     def test_no_file_and_no_form(self):
         for graph in ("missing.yaml", "graph.txt", "bert:layer=2", "bert:layers=x"):
-            done = run(graph, "-o", self.path / "out")
+            done = compile_py(graph, "-o", self.path / "out")
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
             self.assertIn(graph, done.stderr)
 
@@ -136,7 +134,7 @@ class Plan(Scratch):
                                1, places=2)
 
     def test_flops_of_bert_large(self):
-        done = run("bert:layers=1", "--list")
+        done = compile_py("bert:layers=1", "--list")
         # 6 x tokens x 12 h^2 of the linear layers, 3 x 4 x tokens x sequence x h of the attention, biases beside.
         tokens, hidden, sequence = 3840, 1024, 384
         expected = (6 * tokens * 12 * hidden**2 + 12 * tokens * sequence * hidden) / 1e9
@@ -178,7 +176,7 @@ class Onnx(Scratch):
         for node, columns, word in [(("Gemm", ["x", "w", "b"], "y", {"alpha": 2.0}), 4, "alpha"),
                                     (("Softmax", ["x"], "y", {"axis": 0}), 16, "axis"),
                                     (("Sin", ["x"], "y", {}), 16, "not supported")]:
-            done = run(self.model([node], "y", columns), "-o", self.path / "out", "--source-only")
+            done = compile_py(self.model([node], "y", columns), "-o", self.path / "out", "--source-only")
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
             self.assertIn(word, done.stderr)
 
@@ -191,7 +189,7 @@ class Onnx(Scratch):
 
     def test_refuses_what_is_none(self):
         (self.path / "net.onnx").write_bytes(b"\xff\x00 no model")
-        done = run(self.path / "net.onnx", "-o", self.path / "out")
+        done = compile_py(self.path / "net.onnx", "-o", self.path / "out")
         self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
 
 
