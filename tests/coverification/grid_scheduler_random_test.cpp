@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <bitset>
 #include <deque>
 #include <iterator>
@@ -366,6 +367,7 @@ class Traffic {
     waited_pipeline_ += out.idle && pipeline_ != 0 && !pipeline_begun_;
     idle_with_work_ += out.idle && !g_.resident.empty();
     strict_holds_ += out.idle && (policy_ & 4) != 0 && holds_one_that_fits();
+    strict_pipeline_ += out.idle && (policy_ & 4) != 0 && pipeline_is_outranked();
     first_ends_ += out.first_wg_done;
     start_and_end_ += out.kernel_start && out.kernel_done;
     same_unit_ += out.dispatch_valid && leaves_ >= 0 && out.dispatch_cu == from_unit_;
@@ -391,16 +393,25 @@ class Traffic {
 
   // A slot has room for its next work-group, and one of higher priority has work.
   bool holds_one_that_fits() const {
-    const auto has_work = [&](unsigned s) {
-      return slots_[s].use == Use::single && !slots_[s].over && !slots_[s].preempted &&
-             slots_[s].next < g_.kernels[s].count && g_.kernels[s].batch == 0;
-    };
+    for (unsigned s = 0; s < kGridSlots; ++s)
+      if (has_work(s) && g_.kernels[s].needs.priority < highest_with_work() && g_.has_room(s))
+        return true;
+    return false;
+  }
+  bool pipeline_is_outranked() const {
+    if (pipeline_ == 0 || pipeline_begun_) return false;
+    const auto lowest = static_cast<unsigned>(std::countr_zero(pipeline_));
+    return g_.kernels[lowest].needs.priority < highest_with_work();
+  }
+  bool has_work(unsigned s) const {
+    return slots_[s].use == Use::single && !slots_[s].over && !slots_[s].preempted &&
+           slots_[s].next < g_.kernels[s].count && g_.kernels[s].batch == 0;
+  }
+  unsigned highest_with_work() const {
     unsigned highest = 0;
     for (unsigned s = 0; s < kGridSlots; ++s)
       if (has_work(s)) highest = std::max(highest, g_.kernels[s].needs.priority);
-    for (unsigned s = 0; s < kGridSlots; ++s)
-      if (has_work(s) && g_.kernels[s].needs.priority < highest && g_.has_room(s)) return true;
-    return false;
+    return highest;
   }
 
   // One of its pipeline was preempted before anything was placed.
@@ -490,6 +501,7 @@ class Traffic {
   uint64_t& two_arbiters_ = bins_.bin("S1: the second arbiter placed a work-group");
   uint64_t& in_order_ = bins_.bin("S2: a work-group was placed in order of launch");
   uint64_t& strict_holds_ = bins_.bin("S3: idle although a lower priority had room");
+  uint64_t& strict_pipeline_ = bins_.bin("S3: idle while a pipeline waits for a higher priority");
   uint64_t& pipelines_ = bins_.bin("P1: a pipeline was placed");
   uint64_t& full_pipelines_ = bins_.bin("P1: a pipeline of 512 work-groups was placed");
   uint64_t& policy_in_wait_ = bins_.bin("P2: the policy was written while a pipeline waited");
