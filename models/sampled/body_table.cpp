@@ -224,6 +224,15 @@ bool lacks_operands(const BodyTimes& point, const BodyTimes& full, uint64_t l2_b
 
 }  // namespace
 
+void BodyTable::take_corrections(const BodyTable& from, const BodyTable& base) {
+  for (auto& [key, kernel] : kernels) {
+    const BodyTimes &theirs = from.kernels.at(key), &before = base.kernels.at(key);
+    for (size_t i = 0; i < kernel.launches.size(); ++i)
+      if (theirs.launches[i].correction_ppm != before.launches[i].correction_ppm)
+        kernel.launches[i].correction_ppm = theirs.launches[i].correction_ppm;
+  }
+}
+
 void BodyTable::merge(const BodyTable& other) {
   l2_bytes = std::max(l2_bytes, other.l2_bytes);
   for (const auto& [key, theirs] : other.kernels) {

@@ -108,6 +108,9 @@ class BodyTable {
   // counts only if it found them there as the full measurement did: launches before it may have been
   // left out.
   void merge(const BodyTable& other);
+  // Takes the corrections by which `from` differs from `base`, of which it was made.
+  // REQUIRES: this and `from` have the kernels of `base`.
+  void take_corrections(const BodyTable& from, const BodyTable& base);
 };
 
 }  // namespace stretto

@@ -22,22 +22,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kAloneUnits = 8;  // Alone: a work-group on one of so many units.
+constexpr unsigned kAloneUnits = 8;   // Alone: a work-group on one of so many units.
+constexpr unsigned kCorrections = 2;  // What lengthens bodies changes their company, too.
 
 class Characterisation {
  public:
   explicit Characterisation(const CharacteriseOptions& options)
-      : options_(options),
-        uncorrected_(options.campaign.out + "/uncorrected.txt"),
-        merged_(options.campaign.out + "/bodies.txt") {}
+      : options_(options), merged_(options.campaign.out + "/bodies.txt") {}
 
   int run() {
     check_options();
     check_writable(options_.bodies);
     read_earlier();
     if (const int status = measure(); status != kExitSuccess) return status;
-    write_atomically(uncorrected_, table_.text());
-    if (const int status = correct(); status != kExitSuccess) return status;
+    for (unsigned pass = 1; pass <= kCorrections; ++pass)
+      if (const int status = correct(pass); status != kExitSuccess) return status;
     write_atomically(merged_, table_.text());
     if (!options_.no_check) {
       if (const int status = check(); status != kExitSuccess) return status;
@@ -154,32 +153,30 @@ class Characterisation {
 
   // Bodies that take longer than others of their launch end where few are left, which the law takes for less company.
   // So launches by themselves tell how much longer bodies must take.
-  int correct() {
+  int correct(unsigned pass) {
     ReproduceOptions campaign_options = options_.campaign;
-    campaign_options.out += "/corrected";
+    campaign_options.out += fmt::format("/corrected/{}", pass);
+    const std::string before =
+        fmt::format("{}/before-correction-{}.txt", options_.campaign.out, pass);
+    write_atomically(before, table_.text());
     Campaign campaign(campaign_options);
-    for (const std::string& workload : options_.workloads)
-      campaign.add(run_of(workload, "launches",
-                          {"gpu.executor=sampled", "sampled.correct=true",
-                           "sampled.bodies=" + fs::absolute(uncorrected_).string()}));
+    for (const std::string& workload : options_.workloads) {
+      std::vector<std::string> sets = options_.correction_sets;
+      sets.insert(sets.end(), {"gpu.executor=sampled", "sampled.correct=true",
+                               "sampled.bodies=" + fs::absolute(before).string()});
+      campaign.add(run_of(workload, "launches", std::move(sets)));
+    }
     campaign.lock();
     if (const int status = campaign.simulate(); status != kExitSuccess) return status;
     if (const std::string missing = campaign.missing_results(); !missing.empty())
       throw CheckError("characterise: " + missing);
+    const BodyTable base = table_;
     for (const std::string& workload : options_.workloads) {
       const std::string file =
           campaign_options.out + "/" + plain_name(workload) + "/launches/bodies.txt";
-      take_corrections(BodyTable::parse(file, read_file(file)));
+      table_.take_corrections(BodyTable::parse(file, read_file(file)), base);
     }
     return kExitSuccess;
-  }
-  void take_corrections(const BodyTable& from) {
-    for (auto& [key, kernel] : table_.kernels) {
-      const BodyTimes& other = from.kernels.at(key);
-      for (size_t i = 0; i < kernel.launches.size(); ++i)
-        if (const uint64_t ppm = other.launches[i].correction_ppm; ppm != 1'000'000)
-          kernel.launches[i].correction_ppm = ppm;
-    }
   }
 
   int check() {
@@ -239,8 +236,7 @@ class Characterisation {
   }
 
   const CharacteriseOptions& options_;
-  const std::string uncorrected_;  // The table before launches are corrected,
-  const std::string merged_;       // and before errors are in it.
+  const std::string merged_;  // The table before errors are in it.
   std::optional<BodyTable> earlier_;
   BodyTable table_;
 };

@@ -23,6 +23,8 @@ struct CharacteriseOptions {
   std::string machine;              // Empty: the workload's.
   std::string bodies;               // The table; what it has of the same machine stays.
   bool no_check = false;
+  // For the runs that correct launches, behind the others' sets: sampled ones can have more launches.
+  std::vector<std::string> correction_sets;
   ReproduceOptions campaign;  // jobs, out, sets, impl, time limit.
 };
 

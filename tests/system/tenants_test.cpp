@@ -217,9 +217,9 @@ TEST_CASE("clients that do not exist are refused by name, as is what a mode has 
        "tenants.best_effort: t3/small is no workload of kind tenants"},
       {"--set tenants.best_effort=tally/models/tiny-training,", "needs a name between the commas"},
       {"--set tenants.order=launch --mode tally", "tenants.order=launch is of modes without"},
-      {"--set tenants.priority=strict",
-       "tenants.priority is of modes with stream priorities (mps-priority, tgs, tally-firmware), "
-       "not of mps"},
+      {"--set tenants.priority=work_conserving",
+       "tenants.priority=work_conserving is of modes with stream priorities (mps-priority, tgs, "
+       "tally-firmware), not of mps"},
       {"--set tenants.profiles=p", "tenants.profiles is of modes that transform"}};
   for (const auto& [set, line] : cases) {
     const Scratch scratch;

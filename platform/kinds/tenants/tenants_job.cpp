@@ -42,7 +42,6 @@ struct Mode {
   bool is_limited = false;   // Best effort has a rate (TGS).
   bool by_firmware = false;  // The command processor schedules.
   bool is_sliced = false;    // It gives the GPU to each client in turn.
-  bool is_strict = false;    // Lower priorities do not pass, if nobody says otherwise.
 
   bool has_priorities() const { return stream_priority != 0; }
 };
@@ -50,14 +49,7 @@ constexpr std::array kModes{
     Mode{"ideal", false, TALLY_FORWARD, false, 0},
     Mode{"time-slicing", false, TALLY_FORWARD, false, 0, false, false, true},
     Mode{"mps", false, TALLY_FORWARD, false, 0},
-    // Kernels of higher priority are served to the end first: T. Amert et al., GPU Scheduling on the NVIDIA TX2: Hidden
-    // Details Revealed, RTSS 2017, DOI 10.1109/RTSS.2017.00017, rules A1 and A2, Fig. 8.
-    Mode{.name = "mps-priority",
-         .by_server = false,
-         .how = TALLY_FORWARD,
-         .stock_isa = false,
-         .stream_priority = STRETTO_PRIORITIES - 1,
-         .is_strict = true},
+    Mode{"mps-priority", false, TALLY_FORWARD, false, STRETTO_PRIORITIES - 1},
     // The authors' code gives its streams the middle of what CUDA offers.
     Mode{"tgs", false, TALLY_FORWARD, false, STRETTO_PRIORITIES / 2, true},
     Mode{"no-scheduling", true, TALLY_FORWARD, false, 0},
@@ -80,12 +72,17 @@ std::string modes_with_priorities() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// Kernels of higher priority are served to the end first, as on published hardware: T. Amert et al., GPU Scheduling on
+// the NVIDIA TX2: Hidden Details Revealed, RTSS 2017, DOI 10.1109/RTSS.2017.00017, rules A1 and A2, Fig. 8.
 bool is_strict(const TenantsKind& kind, const Mode& mode) {
-  return kind.priority == Passing::of_mode ? mode.is_strict : kind.priority == Passing::strict;
+  return mode.has_priorities() && kind.priority == Passing::strict;
 }
 
 stretto_scheduler_policy_t policy_of(const TenantsKind& kind, const Mode& mode) {
-  return {.in_order = kind.order == Order::launch, .strict_priority = is_strict(kind, mode)};
+  stretto_scheduler_policy_t policy{};
+  policy.in_order = kind.order == Order::launch;
+  policy.strict_priority = is_strict(kind, mode);
+  return policy;
 }
 
 // For the states of the work-groups that a context has on the GPU, and once more for those that have
@@ -694,10 +691,10 @@ void check_tenants(const TenantsKind& kind, const JobRequest& request,
   if (kind.order == Order::launch && mode_of(request.mode).by_server)
     throw UserError(fmt::format("{}: tenants.order=launch is of modes without a server, not of {}",
                                 request.subject(), request.mode));
-  if (kind.priority != Passing::of_mode && !mode_of(request.mode).has_priorities())
-    throw UserError(
-        fmt::format("{}: tenants.priority is of modes with stream priorities ({}), not of {}",
-                    request.subject(), modes_with_priorities(), request.mode));
+  if (kind.priority != Passing::strict && !mode_of(request.mode).has_priorities())
+    throw UserError(fmt::format(
+        "{}: tenants.priority=work_conserving is of modes with stream priorities ({}), not of {}",
+        request.subject(), modes_with_priorities(), request.mode));
   alone_of(kind, request, texts);
   shared_by(kind, request, texts);
 }

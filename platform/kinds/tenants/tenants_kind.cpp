@@ -235,12 +235,9 @@ void TenantsKind::describe(ParameterSet& set) {
       "Modes without a server: kernels of one priority have their work-groups placed in turn, "
       "or all of the one that was launched first (TL-U08).");
   set.choice("priority", priority,
-             {{"of_mode", Passing::of_mode},
-              {"work_conserving", Passing::work_conserving},
-              {"strict", Passing::strict}},
+             {{"strict", Passing::strict}, {"work_conserving", Passing::work_conserving}},
              "Modes with stream priorities: where work-groups of high priority find no room, lower "
-             "ones that do are placed, or wait, as on published hardware; of_mode = strict in "
-             "mps-priority, work_conserving in the others.");
+             "ones that do wait, as on published hardware, or are placed.");
   set.number("slice_ns", slice_ns, 1'000, 1'000'000'000'000,
              "Mode time-slicing: so long a client has the GPU while others want it, too; 2 ms is "
              "what the authors' run of it suggests (TL-U07).");

@@ -21,7 +21,7 @@ enum class Arrivals : uint8_t { back_to_back, poisson, bursts, trace };
 // Of work-groups of kernels that have one priority.
 enum class Order : uint8_t { in_turn, launch };
 // Of work-groups of higher priority that find no room: whether lower ones pass them.
-enum class Passing : uint8_t { of_mode, work_conserving, strict };
+enum class Passing : uint8_t { strict, work_conserving };
 
 class TenantsKind final : public WorkloadKind {
  public:
@@ -60,7 +60,7 @@ class TenantsKind final : public WorkloadKind {
   std::string profiles;  // Result folder whose measurements are taken; empty: none.
   uint64_t launch_latency_ns = 20'000;
   Order order = Order::in_turn;  // Modes without a server.
-  Passing priority = Passing::of_mode;
+  Passing priority = Passing::strict;
   uint64_t slice_ns = 2'000'000;  // Mode time-slicing.
   tally_policy_t policy;
   rate_policy_t rate;  // Mode tgs.

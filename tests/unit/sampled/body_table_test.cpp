@@ -100,6 +100,21 @@ TEST_CASE("merging keeps points of both tables and takes times of a full measure
   REQUIRE(table.kernels.begin()->second.demand.tensor_cycles == 7);
 }
 
+TEST_CASE("corrections are taken where a table differs from the one it was made of") {
+  BodyTable base = example();
+  base.kernels["ffeeddccbbaa0099"] = base.kernels["00112233445566aa"];
+  const auto correction = [](BodyTable& table, const char* key) -> uint64_t& {
+    return table.kernels.at(key).launches[0].correction_ppm;
+  };
+  BodyTable table = base, one = base, other = base;
+  correction(one, "00112233445566aa") = 990'000;
+  correction(other, "ffeeddccbbaa0099") = 1'000'000;
+  table.take_corrections(one, base);
+  table.take_corrections(other, base);
+  REQUIRE(correction(table, "00112233445566aa") == 990'000);
+  REQUIRE(correction(table, "ffeeddccbbaa0099") == 1'000'000);
+}
+
 TEST_CASE("a point whose operands the L2 lacked is left out, if it could have held them") {
   const auto points_with = [](uint64_t read, uint64_t grid, bool is_full = false) {
     BodyTable table = example();
