@@ -156,16 +156,16 @@ class Characterisation {
   int correct(unsigned pass) {
     ReproduceOptions campaign_options = options_.campaign;
     campaign_options.out += fmt::format("/corrected/{}", pass);
+    campaign_options.sets.insert(campaign_options.sets.end(), options_.correction_sets.begin(),
+                                 options_.correction_sets.end());
     const std::string before =
         fmt::format("{}/before-correction-{}.txt", options_.campaign.out, pass);
     write_atomically(before, table_.text());
     Campaign campaign(campaign_options);
-    for (const std::string& workload : options_.workloads) {
-      std::vector<std::string> sets = options_.correction_sets;
-      sets.insert(sets.end(), {"gpu.executor=sampled", "sampled.correct=true",
-                               "sampled.bodies=" + fs::absolute(before).string()});
-      campaign.add(run_of(workload, "launches", std::move(sets)));
-    }
+    for (const std::string& workload : options_.workloads)
+      campaign.add(run_of(workload, "launches",
+                          {"gpu.executor=sampled", "sampled.correct=true",
+                           "sampled.bodies=" + fs::absolute(before).string()}));
     campaign.lock();
     if (const int status = campaign.simulate(); status != kExitSuccess) return status;
     if (const std::string missing = campaign.missing_results(); !missing.empty())
