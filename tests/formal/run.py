@@ -532,6 +532,7 @@ def main():
         failed.append("nothing to do: no block has properties, or --only matches nothing")
         print(f"FAIL  {failed[-1]}")
 
+    jobs.sort(key=lambda job: job[1] != "prove")  # Proofs take longest; the others fill the rest.
     lock = threading.Lock()
     if len(jobs) > 1:
         print(f"{len(jobs)} rows and mutants, {options.jobs} at a time; a line when one ends, the longest after minutes", flush=True)
