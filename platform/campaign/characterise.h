@@ -3,9 +3,9 @@
 // runs are from simulated ones.
 //
 // Each workload is simulated four times with gpu.executor=measured: with all work-groups that fit on
-// a unit, half of them, one, and one on every eighth unit. Then each of them, and what is only to be
-// checked, is run once simulated and once sampled. The differences go into the table, and from there
-// into the results of every sampled run.
+// a unit, half of them, one, and one on every eighth unit. Sampled runs then correct launches, twice.
+// Then each of them, and what is only to be checked, is run once simulated and once sampled. The
+// differences go into the table, and from there into the results of every sampled run.
 #ifndef STRETTO_PLATFORM_CAMPAIGN_CHARACTERISE_H_
 #define STRETTO_PLATFORM_CAMPAIGN_CHARACTERISE_H_
 
