@@ -37,7 +37,7 @@ class Characterisation {
     if (const int status = measure(); status != kExitSuccess) return status;
     for (unsigned pass = 1; pass <= kCorrections; ++pass)
       if (const int status = correct(pass); status != kExitSuccess) return status;
-    write_atomically(merged_, table_.text());
+    write_table(merged_);
     if (!options_.no_check) {
       if (const int status = check(); status != kExitSuccess) return status;
     }
@@ -115,6 +115,22 @@ class Characterisation {
     table_.merge(one);
   }
 
+  // What has a result and no table any more is simulated again.
+  static void forget_without_table(const std::string& out,
+                                   const std::vector<std::string>& folders) {
+    for (const std::string& folder : folders) {
+      const std::string path = out + "/" + folder;
+      std::error_code ignored;
+      if (!fs::exists(path + "/bodies.txt")) fs::remove(path + "/key", ignored);
+    }
+  }
+  // Without errors, which are of the finished table: runs of a second time find what those of the first found.
+  void write_table(const std::string& file) const {
+    BodyTable table = table_;
+    table.errors.clear();
+    write_atomically(file, table.text());
+  }
+
   int measure() {
     ReproduceOptions campaign_options = options_.campaign;
     campaign_options.out += "/measured";
@@ -136,11 +152,7 @@ class Characterisation {
           {"sampled.residency_percent=0", fmt::format("sampled.groups={}", alone)});
     }
     campaign.lock();
-    for (const std::string& folder : folders) {
-      const std::string path = campaign_options.out + "/" + folder;
-      std::error_code ignored;
-      if (!fs::exists(path + "/bodies.txt")) fs::remove(path + "/key", ignored);  // Again, then.
-    }
+    forget_without_table(campaign_options.out, folders);
     if (const int status = campaign.simulate(); status != kExitSuccess) return status;
     if (const std::string missing = campaign.missing_results(); !missing.empty())
       throw CheckError("characterise: " + missing);
@@ -160,20 +172,24 @@ class Characterisation {
                                  options_.correction_sets.end());
     const std::string before =
         fmt::format("{}/before-correction-{}.txt", options_.campaign.out, pass);
-    write_atomically(before, table_.text());
+    write_table(before);
     Campaign campaign(campaign_options);
-    for (const std::string& workload : options_.workloads)
-      campaign.add(run_of(workload, "launches",
-                          {"gpu.executor=sampled", "sampled.correct=true",
-                           "sampled.bodies=" + fs::absolute(before).string()}));
+    std::vector<std::string> folders;
+    for (const std::string& workload : options_.workloads) {
+      const CampaignRun run = run_of(workload, "launches",
+                                     {"gpu.executor=sampled", "sampled.correct=true",
+                                      "sampled.bodies=" + fs::absolute(before).string()});
+      folders.push_back(run.folder);
+      campaign.add(run);
+    }
     campaign.lock();
+    forget_without_table(campaign_options.out, folders);
     if (const int status = campaign.simulate(); status != kExitSuccess) return status;
     if (const std::string missing = campaign.missing_results(); !missing.empty())
       throw CheckError("characterise: " + missing);
     const BodyTable base = table_;
-    for (const std::string& workload : options_.workloads) {
-      const std::string file =
-          campaign_options.out + "/" + plain_name(workload) + "/launches/bodies.txt";
+    for (const std::string& folder : folders) {
+      const std::string file = campaign_options.out + "/" + folder + "/bodies.txt";
       table_.take_corrections(BodyTable::parse(file, read_file(file)), base);
     }
     return kExitSuccess;

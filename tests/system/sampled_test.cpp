@@ -107,6 +107,28 @@ TEST_CASE("a measurement whose table is gone is made again", "[.long]") {
   CHECK(again.says("1 of 4 simulations to run"));
 }
 
+TEST_CASE(
+    "a characterisation that is there is not made again, but for corrections whose table is gone",
+    "[.long]") {
+  const Scratch scratch;
+  const std::string command =
+      "characterise tally/models/tiny-inference --impl all=model --set gpu.tile_values=false --set "
+      "tenants.requests=2 --out " +
+      scratch.path + "/r --bodies " + scratch.path + "/bodies.txt";
+  REQUIRE(run_stretto(command).status == 0);
+  const Finished same = run_stretto(command);
+  INFO(same.output);
+  CHECK(same.status == 0);
+  CHECK(same.says("0 of 2 simulations to run"));
+  CHECK_FALSE(same.says("simulated again"));
+  std::filesystem::remove(scratch.path +
+                          "/r/corrected/1/tally_models_tiny-inference/launches/bodies.txt");
+  const Finished again = run_stretto(command);
+  INFO(again.output);
+  CHECK(again.status == 0);
+  CHECK(again.says("1 of 1 simulations to run"));
+}
+
 TEST_CASE("a measured run has the digest of a simulated one") {
   CHECK(run(kGraph).at("digest") == run(kGraph + " --set gpu.executor=measured").at("digest"));
 }
