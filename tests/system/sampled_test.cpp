@@ -93,23 +93,8 @@ TEST_CASE("what characterise chooses itself, and work that is there twice, is re
   }
 }
 
-TEST_CASE("a measurement whose table is gone is made again", "[.long]") {
-  const Scratch scratch;
-  const std::string command =
-      "characterise tally/models/tiny-inference --no-check --impl all=model --set "
-      "tenants.requests=2 --out " +
-      scratch.path + "/r --bodies " + scratch.path + "/bodies.txt";
-  REQUIRE(run_stretto(command).status == 0);
-  std::filesystem::remove(scratch.path + "/r/measured/tally_models_tiny-inference/half/bodies.txt");
-  const Finished again = run_stretto(command);
-  INFO(again.output);
-  CHECK(again.status == 0);
-  CHECK(again.says("1 of 4 simulations to run"));
-}
-
-TEST_CASE(
-    "a characterisation that is there is not made again, but for corrections whose table is gone",
-    "[.long]") {
+TEST_CASE("a characterisation that is there is not made again, but for what has lost its table",
+          "[.long]") {
   const Scratch scratch;
   const std::string command =
       "characterise tally/models/tiny-inference --impl all=model --set gpu.tile_values=false --set "
@@ -121,12 +106,18 @@ TEST_CASE(
   CHECK(same.status == 0);
   CHECK(same.says("0 of 2 simulations to run"));
   CHECK_FALSE(same.says("simulated again"));
-  std::filesystem::remove(scratch.path +
-                          "/r/corrected/1/tally_models_tiny-inference/launches/bodies.txt");
-  const Finished again = run_stretto(command);
-  INFO(again.output);
-  CHECK(again.status == 0);
-  CHECK(again.says("1 of 1 simulations to run"));
+  const struct {
+    const char* table;
+    const char* says;
+  } cases[] = {{"measured/tally_models_tiny-inference/half", "1 of 4 simulations to run"},
+               {"corrected/1/tally_models_tiny-inference/launches", "1 of 1 simulations to run"}};
+  for (const auto& [table, says] : cases) {
+    std::filesystem::remove(scratch.path + "/r/" + table + "/bodies.txt");
+    const Finished again = run_stretto(command);
+    INFO(again.output);
+    CHECK(again.status == 0);
+    CHECK(again.says(says));
+  }
 }
 
 TEST_CASE("a measured run has the digest of a simulated one") {

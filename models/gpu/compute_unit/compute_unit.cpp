@@ -386,10 +386,11 @@ void ComputeUnit::leave_body(unsigned index, uint64_t pc) {
 ComputeUnit::Step ComputeUnit::end(Wavefront& wavefront, Group& group) {
   finish(wavefront);
   wavefront.state = Wavefront::State::ended;
-  for (unsigned name = 0; group.has_tiles && name < TILE_FIRST_LDS;
-       ++name) {  // Its registers are free.
-    Slot& slot = slot_of(group, wavefront, name);
-    group.register_bytes -= std::exchange(slot.bytes, 0);
+  if (group.has_tiles) {  // Its registers are free.
+    for (unsigned name = 0; name < TILE_FIRST_LDS; ++name) {
+      Slot& slot = slot_of(group, wavefront, name);
+      group.register_bytes -= std::exchange(slot.bytes, 0);
+    }
   }
   group.ended = std::max(group.ended, wavefront.at);
   --group.live;
