@@ -16,6 +16,11 @@
 
 namespace stretto {
 
+struct TenantText {
+  std::string name, kernels;
+  std::string where;  // For messages.
+};
+
 class TenantPlan {
  public:
   // `kernels`: lines, of which each counts `least_times` at least and `most_times`, if not 0, at most. Throws

@@ -11,12 +11,13 @@
 #include "platform/jobs/operands.h"
 #include "platform/jobs/shared_gpu.h"
 #include "platform/kinds/tenants/profiles.h"
+#include "platform/kinds/tenants/tenant_alone.h"
 #include "platform/kinds/tenants/tenant_figures.h"
 #include "platform/kinds/tenants/tenant_log.h"
+#include "platform/kinds/tenants/tenant_modes.h"
 #include "platform/kinds/tenants/tenant_plan.h"
 #include "platform/kinds/tenants/tenant_rates.h"
 #include "platform/kinds/tenants/tenants_kind.h"
-#include "platform/results/result_file.h"
 
 namespace stretto {
 
@@ -32,58 +33,6 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 // Room for results of clients that have no number of requests.
 constexpr uint32_t kMostRequests = 1 << 20;
 constexpr std::array kPercentiles{50.0, 90.0, 95.0, 99.0};
-
-struct Mode {
-  const char* name;
-  bool by_server;
-  tally_mode_t how;
-  bool stock_isa;
-  uint32_t stream_priority;  // Of the first client, without a server.
-  bool is_limited = false;   // Best effort has a rate (TGS).
-  bool by_firmware = false;  // The command processor schedules.
-  bool is_sliced = false;    // It gives the GPU to each client in turn.
-
-  bool has_priorities() const { return stream_priority != 0; }
-};
-constexpr std::array kModes{
-    Mode{"ideal", false, TALLY_FORWARD, false, 0},
-    Mode{"time-slicing", false, TALLY_FORWARD, false, 0, false, false, true},
-    Mode{"mps", false, TALLY_FORWARD, false, 0},
-    Mode{"mps-priority", false, TALLY_FORWARD, false, STRETTO_PRIORITIES - 1},
-    // The authors' code gives its streams the middle of what CUDA offers.
-    Mode{"tgs", false, TALLY_FORWARD, false, STRETTO_PRIORITIES / 2, true},
-    Mode{"no-scheduling", true, TALLY_FORWARD, false, 0},
-    Mode{"no-transformation", true, TALLY_WHOLE_KERNELS, false, 0},
-    Mode{"tally", true, TALLY_TRANSFORMED, false, 0},
-    Mode{"tally-stock-isa", true, TALLY_TRANSFORMED, true, 0},
-    Mode{"tally-unmodified", true, TALLY_UNMODIFIED, false, 0},
-    Mode{"tally-firmware", false, TALLY_FORWARD, false, STRETTO_PRIORITIES - 1, false, true},
-};
-
-const Mode& mode_of(const std::string& name) {
-  return *std::find_if(kModes.begin(), kModes.end(),
-                       [&](const Mode& mode) { return name == mode.name; });
-}
-
-std::string modes_with_priorities() {
-  std::vector<const char*> names;
-  for (const Mode& mode : kModes)
-    if (mode.has_priorities()) names.push_back(mode.name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-// Kernels of higher priority are served to the end first, as on published hardware: T. Amert et al., GPU Scheduling on
-// the NVIDIA TX2: Hidden Details Revealed, RTSS 2017, DOI 10.1109/RTSS.2017.00017, rules A1 and A2, Fig. 8.
-bool is_strict(const TenantsKind& kind, const Mode& mode) {
-  return mode.has_priorities() && kind.priority == Passing::strict;
-}
-
-stretto_scheduler_policy_t policy_of(const TenantsKind& kind, const Mode& mode) {
-  stretto_scheduler_policy_t policy{};
-  policy.in_order = kind.order == Order::launch;
-  policy.strict_priority = is_strict(kind, mode);
-  return policy;
-}
 
 // For the states of the work-groups that a context has on the GPU, and once more for those that have
 // not come back to a unit when its slice ends.
@@ -131,51 +80,10 @@ SharedGpu shared_by(const TenantsKind& kind, const JobRequest& request,
     most = one;
     largest = "what client " + plan->name() + " allocates";
   }
-  if (mode_of(request.mode).is_sliced) needed += texts.size() * save_bytes(request.spec);
+  if (tenant_mode(request.mode).is_sliced) needed += texts.size() * save_bytes(request.spec);
   const uint64_t has = request.share.memory_end - request.share.memory_begin;
   check_memory(request, needed + has - bytes_for_clients(request), largest, most, "its kernels");
   return share_gpu(request, bytes);
-}
-
-// What client `number` computes before each launch, on top of its lines.
-uint32_t host_ns_of(const TenantsKind& kind, size_t number) {
-  return number == 0 ? kind.host_ns : 0;
-}
-
-// SHA-256 of what client `number` launches.
-std::string contents_of(const TenantsKind& kind, const TenantText& text, size_t number) {
-  const std::string all = fmt::format("{} {} {} {}\n{}", text.name, kind.least_times,
-                                      kind.most_times, host_ns_of(kind, number), text.kernels);
-  return sha256_hex(all.data(), all.size());
-}
-
-// What a client does without the others.
-struct Alone {
-  double per_s, p99_us;
-};
-// Throws UserError if the result is of other clients, another machine or another mode.
-std::vector<Alone> alone_of(const TenantsKind& kind, const JobRequest& request,
-                            const std::vector<TenantText>& texts) {
-  if (kind.alone.empty()) return {};
-  const ResultFile file(kind.alone);
-  if (file.mode != "ideal" || !file.why_unusable().empty())
-    throw UserError(
-        fmt::format("tenants.alone: {} is no complete result of mode ideal", kind.alone));
-  const ResultValue job = file.root().at("job");
-  if (job.at("scope").text() != machine_scope(request))
-    throw UserError(fmt::format("tenants.alone: {} is of another machine", kind.alone));
-  std::vector<Alone> all;
-  std::vector<std::string> contents;
-  for (const ResultValue& one : job.at("clients").items()) {
-    contents.push_back(one.at("contents").text());
-    const auto service = one.find("service_us");
-    all.push_back({one.at("requests_per_s").number(), service ? service->at("p99").number() : 0});
-  }
-  std::vector<std::string> asked;
-  for (const TenantText& text : texts) asked.push_back(contents_of(kind, text, asked.size()));
-  if (contents != asked)
-    throw UserError(fmt::format("tenants.alone: {} has other clients", kind.alone));
-  return all;
 }
 
 class Tenants final : public Job {
@@ -184,8 +92,8 @@ class Tenants final : public Job {
           Memories memories)
       : Job(request, std::move(memories)),
         kind_(kind),
-        mode_(mode_of(request.mode)),
-        scheduler_(policy_of(kind, mode_)),
+        mode_(tenant_mode(request.mode)),
+        scheduler_(scheduler_policy_of(kind, mode_)),
         alone_(request.mode == "ideal"),
         gpu_(shared_by(kind, request, texts)),
         plans_(plans_of(kind, request, gpu_, texts)),
@@ -461,7 +369,7 @@ class Tenants final : public Job {
     p.least_requests = kind_.least_requests;
     p.lead = i == 0 && !alone_ ? kind_.lead : 0;
     p.host_ns = host_ns_of(kind_, i);
-    p.policy = i == 0 && sets_policy(kind_, mode_.name) ? &scheduler_ : nullptr;
+    p.policy = i == 0 && sets_policy(kind_, mode_) ? &scheduler_ : nullptr;
     p.rate = mode_.is_limited ? &rate_ : nullptr;
     if (mode_.by_firmware && i == 0) p.share = share_of_queues();
     if (mode_.is_sliced && i == 0) {
@@ -583,7 +491,7 @@ class Tenants final : public Job {
   // The end of a row.
   std::string beside_alone(uint32_t client, double p99_us) const {
     if (alone_figures_.empty()) return "\n";
-    const Alone& alone = alone_figures_[client];
+    const TenantAlone& alone = alone_figures_[client];
     return fmt::format("  {}  {}\n", figure(ratio(per_s(client), alone.per_s), 10),
                        figure(ratio(p99_us, alone.p99_us), 9));
   }
@@ -649,14 +557,14 @@ class Tenants final : public Job {
   }
 
   const TenantsKind& kind_;
-  const Mode& mode_;
+  const TenantMode& mode_;
   const stretto_scheduler_policy_t scheduler_;
   const bool alone_;
   const SharedGpu gpu_;
   const TenantPlans plans_;
   std::vector<std::string> contents_;
-  std::vector<std::vector<uint64_t>> arrivals_;  // By client.
-  const std::vector<Alone> alone_figures_;       // By client; empty: not known.
+  std::vector<std::vector<uint64_t>> arrivals_;   // By client.
+  const std::vector<TenantAlone> alone_figures_;  // By client; empty: not known.
   std::vector<tenant_parameters_t> parameters_;
   std::vector<tenant_result_t> results_;
   std::vector<std::vector<tenant_request_t>> requests_;
@@ -671,16 +579,14 @@ class Tenants final : public Job {
 
 }  // namespace
 
-uint32_t accounts_of_tenants(const std::string& mode) { return mode_of(mode).by_server ? 3 : 2; }
-
-bool sets_policy(const TenantsKind& kind, const std::string& mode) {
-  return kind.order == Order::launch || is_strict(kind, mode_of(mode));
+uint32_t accounts_of_tenants(const std::string& mode) {
+  return tenant_mode(mode).by_server ? 3 : 2;
 }
 
 void check_tenants(const TenantsKind& kind, const JobRequest& request,
                    const std::vector<TenantText>& texts) {
   if (!kind.profiles.empty()) {
-    const Mode& mode = mode_of(request.mode);
+    const TenantMode& mode = tenant_mode(request.mode);
     if (mode.how != TALLY_TRANSFORMED)
       throw UserError(
           fmt::format("{}: tenants.profiles is of modes that transform (tally, "
@@ -688,10 +594,10 @@ void check_tenants(const TenantsKind& kind, const JobRequest& request,
                       request.subject(), request.mode));
     read_profiles(kind.profiles, request);
   }
-  if (kind.order == Order::launch && mode_of(request.mode).by_server)
+  if (kind.order == Order::launch && tenant_mode(request.mode).by_server)
     throw UserError(fmt::format("{}: tenants.order=launch is of modes without a server, not of {}",
                                 request.subject(), request.mode));
-  if (kind.priority != Passing::strict && !mode_of(request.mode).has_priorities())
+  if (kind.priority != Passing::strict && !tenant_mode(request.mode).has_priorities())
     throw UserError(fmt::format(
         "{}: tenants.priority=work_conserving is of modes with stream priorities ({}), not of {}",
         request.subject(), modes_with_priorities(), request.mode));

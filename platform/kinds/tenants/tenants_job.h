@@ -12,16 +12,10 @@
 namespace stretto {
 
 class TenantsKind;
-
-struct TenantText {
-  std::string name, kernels;
-  std::string where;  // For messages.
-};
+struct TenantText;
 
 // Of a job in the mode, from STRETTO_ACCOUNT_JOB on.
 uint32_t accounts_of_tenants(const std::string& mode);
-// Whether it has the GPU's scheduler serve kernels in another way than at boot.
-bool sets_policy(const TenantsKind& kind, const std::string& mode);
 // Throw UserError.
 void check_tenants(const TenantsKind& kind, const JobRequest& request,
                    const std::vector<TenantText>& clients);

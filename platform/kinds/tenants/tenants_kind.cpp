@@ -16,6 +16,8 @@
 #include "platform/jobs/contents.h"
 #include "platform/jobs/operands.h"
 #include "platform/jobs/workload.h"
+#include "platform/kinds/tenants/tenant_modes.h"
+#include "platform/kinds/tenants/tenant_plan.h"
 #include "platform/kinds/tenants/tenants_job.h"
 
 namespace stretto {
@@ -365,7 +367,8 @@ uint32_t TenantsKind::accounts(const std::string& mode) const { return accounts_
 
 std::vector<std::string> TenantsKind::claims(const JobRequest& request) const {
   const bool schedules = request.mode == "time-slicing" || request.mode == "tally-unmodified" ||
-                         request.mode == "tally-firmware" || sets_policy(*this, request.mode);
+                         request.mode == "tally-firmware" ||
+                         sets_policy(*this, tenant_mode(request.mode));
   return schedules ? std::vector<std::string>{kSchedule} : std::vector<std::string>{};
 }
 

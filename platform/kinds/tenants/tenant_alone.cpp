@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kinds/tenants/tenant_alone.h"
+
+#include <fmt/format.h>
+
+#include "models/common/error.h"
+#include "platform/kinds/tenants/tenants_kind.h"
+#include "platform/results/result_file.h"
+
+namespace stretto {
+
+uint32_t host_ns_of(const TenantsKind& kind, size_t number) {
+  return number == 0 ? kind.host_ns : 0;
+}
+
+std::string contents_of(const TenantsKind& kind, const TenantText& text, size_t number) {
+  const std::string all = fmt::format("{} {} {} {}\n{}", text.name, kind.least_times,
+                                      kind.most_times, host_ns_of(kind, number), text.kernels);
+  return sha256_hex(all.data(), all.size());
+}
+
+std::vector<TenantAlone> alone_of(const TenantsKind& kind, const JobRequest& request,
+                                  const std::vector<TenantText>& texts) {
+  if (kind.alone.empty()) return {};
+  const ResultFile file(kind.alone);
+  if (file.mode != "ideal" || !file.why_unusable().empty())
+    throw UserError(
+        fmt::format("tenants.alone: {} is no complete result of mode ideal", kind.alone));
+  const ResultValue job = file.root().at("job");
+  if (job.at("scope").text() != machine_scope(request))
+    throw UserError(fmt::format("tenants.alone: {} is of another machine", kind.alone));
+  std::vector<TenantAlone> all;
+  std::vector<std::string> contents;
+  for (const ResultValue& one : job.at("clients").items()) {
+    contents.push_back(one.at("contents").text());
+    const auto service = one.find("service_us");
+    all.push_back({one.at("requests_per_s").number(), service ? service->at("p99").number() : 0});
+  }
+  std::vector<std::string> asked;
+  for (const TenantText& text : texts) asked.push_back(contents_of(kind, text, asked.size()));
+  if (contents != asked)
+    throw UserError(fmt::format("tenants.alone: {} has other clients", kind.alone));
+  return all;
+}
+
+}  // namespace stretto
