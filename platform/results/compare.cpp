@@ -181,9 +181,16 @@ std::vector<std::string> keys_of(const std::vector<Compared>& all, const std::st
   return keys;
 }
 
+bool is_sha256(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
 // What a value of `job` says in a cell; nothing for what stands in the job's table.
 std::optional<std::string> cell_of(const json::value& value) {
-  if (value.is_string()) return std::string(value.get_string());
+  if (value.is_string()) {
+    const std::string text(value.get_string());
+    return is_sha256(text) ? text.substr(0, 12) : text;
+  }
   if (value.is_double()) return fmt::format("{:.6g}", value.get_double());
   if (value.is_number() || value.is_bool()) return json::serialize(value);
   return std::nullopt;
@@ -235,10 +242,8 @@ std::string phase_note(const std::vector<Compared>& all) {
   });
   if (!differs) return "";
   return "\nPhases may overlap, and no_phase is time in none of them: their sum differs from the "
-         "total "
-         "by 'phases - total'.\nThe total ends with the last host program; counters of components "
-         "run "
-         "on until the machine is quiet.\n";
+         "total by 'phases - total'.\nThe total ends with the last host program; counters of "
+         "components run on until the machine is quiet.\n";
 }
 
 // Rows with a cell for each result.
