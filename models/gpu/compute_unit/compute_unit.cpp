@@ -31,16 +31,28 @@ ComputeUnit::ComputeUnit(sc_core::sc_module_name name, const GpuSpec& spec, uint
       parts_(parts),
       node_((uint64_t{services.gpu} + 1) << STRETTO_NODE_SHIFT),
       track_("gpu" + std::to_string(services.gpu) + "/cu" + std::to_string(index)),
+      wavefronts_(spec.wavefront_slots),
       groups_(spec.workgroup_slots) {
   l2.register_nb_transport_bw(this, &ComputeUnit::backward);
   const unsigned positions = (spec.wavefront_slots + spec.issue_ports - 1) / spec.issue_ports;
   ports_.reserve(spec.issue_ports);
   for (unsigned i = 0; i < spec.issue_ports; ++i) ports_.push_back({i, positions, *this});
-  for (uint32_t i = 0; i < spec.wavefront_slots; ++i) {
-    Wavefront& wavefront = *wavefronts_.emplace_back(std::make_unique<Wavefront>(*parts.code));
-    wavefront.slot = static_cast<uint8_t>(i);
-    wavefront.port.set_trace(port_of(wavefront).trace(position_of(wavefront)));
+}
+
+bool ComputeUnit::is_free(unsigned wavefront) const {
+  return wavefronts_[wavefront] == nullptr ||
+         wavefronts_[wavefront]->state == Wavefront::State::free;
+}
+
+Wavefront& ComputeUnit::occupy(unsigned wavefront) {
+  std::unique_ptr<Wavefront>& place = wavefronts_[wavefront];
+  if (place == nullptr) {
+    place = std::make_unique<Wavefront>(*parts_.code);
+    place->slot = static_cast<uint8_t>(wavefront);
+    place->port.set_trace(port_of(*place).trace(position_of(*place)));
   }
+  place->state = Wavefront::State::ready;
+  return *place;
 }
 
 WorkGroupResources ComputeUnit::resources() const {
@@ -93,10 +105,9 @@ ComputeUnit::Group& ComputeUnit::place(uint8_t slot, uint32_t wg_id,
   }
   unsigned index = 0;
   for (unsigned id = 0; id < context.wavefronts; ++id) {
-    while (wavefronts_[index]->state != Wavefront::State::free) ++index;
-    Wavefront& wavefront = *wavefronts_[index];
+    while (!is_free(index)) ++index;
+    Wavefront& wavefront = occupy(index);
     group.members[id] = static_cast<uint8_t>(index);
-    wavefront.state = Wavefront::State::ready;
     wavefront.group = static_cast<uint8_t>(at - groups_.begin());
     wavefront.id = static_cast<uint8_t>(id);
     wavefront.first = wavefront.last = wavefront.words = 0;

@@ -242,6 +242,8 @@ class ComputeUnit final : public sc_core::sc_module,
   Cycle now_cycle() const { return clock_.cycle_from(services_.queue->now()); }
   // The wavefront goes on at `at`, or now if that is past.
   void wake(Wavefront& wavefront, Cycle at);
+  bool is_free(unsigned wavefront) const;
+  Wavefront& occupy(unsigned wavefront);
   IssuePort& port_of(const Wavefront& wavefront) {
     return ports_[wavefront.slot % spec_.issue_ports];
   }
@@ -387,7 +389,7 @@ class ComputeUnit final : public sc_core::sc_module,
   const uint64_t node_;
   const std::string track_;  // Name in the timeline.
 
-  std::vector<std::unique_ptr<Wavefront>> wavefronts_;
+  std::vector<std::unique_ptr<Wavefront>> wavefronts_;  // By slot; made when one is used first.
   std::vector<Group> groups_;
   std::vector<IssuePort> ports_;
   Cycle next_tick_ = kUnknown;  // When ports are looked at next.
