@@ -341,9 +341,62 @@ bool IssuePort::beside_pipe(State& state, unsigned who, Cycle until) {
   return true;
 }
 
+bool IssuePort::recurs(const State& state) const {
+  const auto in = [](const State& of, Cycle at) {
+    return at == kUnknown ? kUnknown : at - of.clock;
+  };
+  if (state.active != past_.active || state.last != past_.last || state.whose != past_.whose ||
+      state.at_end != 0 || in(state, state.soon) != in(past_, past_.soon))
+    return false;
+  for (uint64_t left = state.present; left != 0; left &= left - 1) {
+    const auto i = static_cast<size_t>(std::countr_zero(left));
+    const Member &now = state.members[i], &then = past_.members[i];
+    if (now.stretch != then.stretch || now.left != then.left) return false;
+    if ((state.active >> i & 1) == 0 && now.ready - state.clock != then.ready - past_.clock)
+      return false;
+  }
+  return true;
+}
+
+bool IssuePort::repeat(State& state, Cycle until) const {
+  const Cycle period = state.clock - past_.clock;
+  uint64_t times = (until - state.clock) / period;
+  for (uint64_t left = state.present; left != 0; left &= left - 1) {
+    const auto i = static_cast<size_t>(std::countr_zero(left));
+    const Member& member = state.members[i];
+    const uint64_t rounds = member.begun - past_.members[i].begun;
+    if (rounds != 0)
+      times = std::min(times, (traces_[i][member.stretch].times - member.begun) / rounds);
+  }
+  if (times == 0) return false;
+  for (uint64_t left = state.present; left != 0; left &= left - 1) {
+    const auto i = static_cast<size_t>(std::countr_zero(left));
+    Member& member = state.members[i];
+    member.begun += times * (member.begun - past_.members[i].begun);
+    if ((state.active >> i & 1) == 0) member.ready += times * period;
+  }
+  state.issued += times * (state.issued - past_.issued);
+  state.clock += times * period;
+  if (state.soon != kUnknown) state.soon += times * period;
+  return true;
+}
+
 void IssuePort::run(State& state, Cycle until, unsigned steps) {
+  unsigned step = 0, look = kFirstLook;
+  bool kept = false;
   for (; state.clock < until && steps != 0; --steps) {
     if (state.clock >= state.soon) find_active(state);
+    if (kept && recurs(state) && repeat(state, until)) {
+      kept = false;
+      step = 0;
+      look = kFirstLook;
+      continue;
+    }
+    if (++step == look) {
+      look *= 2;
+      kept = state.at_end == 0 && unfinished(state) == 0;
+      if (kept) past_ = state;
+    }
     if (state.active == 0) {
       run_pipes(state, std::min(state.soon, until));
       continue;

@@ -10,7 +10,8 @@
 // wavefronts are ready, whole rounds at once. What comes out is what a loop over clocks yields
 // (issue_port_test). At the end of its trace a wavefront stands at an instruction whose effect
 // others see (a tile instruction, an access to memory): that one's slot is given at its own time, by
-// turn().
+// turn(). Wavefronts in loops come to stand to each other as they have stood before: what has
+// happened since then happens again, so many times at once.
 //
 // A pipe that works takes slots, too: those of the native instructions that its operation stands
 // for, evenly over the operation's time. All wavefronts of the work-group would issue them, so each
@@ -187,9 +188,15 @@ class IssuePort {
   static constexpr Cycle kHorizon = 4096;
   static constexpr unsigned kSteps = 256;
   static constexpr size_t kDropFrom = 1024;
+  // Steps of a run before one is kept to compare with; then twice as many each time, so that any period is found.
+  static constexpr unsigned kFirstLook = 16;
 
   // Until a clock, until somebody's turn() comes, or for so many steps.
   void run(State& state, Cycle until, unsigned steps);
+  // Whether wavefronts stand to each other as in past_, each in the same stretch of its trace.
+  bool recurs(const State& state) const;
+  // REQUIRES: recurs(). What has happened since past_, as often as stretches and time allow; false: not once.
+  bool repeat(State& state, Cycle until) const;
   static unsigned first_behind(uint64_t positions, unsigned last);
   static Turn turn_of(const State& state);
   static uint64_t unfinished(const State& state);
@@ -208,6 +215,7 @@ class IssuePort {
   std::vector<IssueTrace> traces_;
   State state_;
   State ahead_;  // What next() has looked at.
+  State past_;   // What a run has been at.
   bool looked_ahead_ = false;
 };
 

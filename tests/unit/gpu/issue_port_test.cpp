@@ -227,6 +227,30 @@ TEST_CASE("wavefronts that are pulled out have the rest of their traces before t
   }
 }
 
+TEST_CASE("loops issue as clock by clock, whenever they have come and end") {
+  Rng rng(7);
+  for (int round = 0; round < 60; ++round) {
+    std::vector<Arrival> arrivals;
+    const uint64_t wavefronts = 2 + rng.below(kPositions - 1);
+    const bool equal = rng.below(2) == 0;
+    uint64_t slots = 1 + rng.below(4);
+    uint32_t stall = static_cast<uint32_t>(rng.below(12));
+    for (unsigned position = 0; position < wavefronts; ++position) {
+      if (!equal) {
+        slots = 1 + rng.below(4);
+        stall = static_cast<uint32_t>(rng.below(12));
+      }
+      arrivals.push_back({rng.below(500), position, loop(100 + rng.below(400), slots, stall)});
+    }
+    const Pipes pipes(rng.below(3) == 0 ? 1 : 0, PipeOperation{700, 300, 90, 0x5A5A});
+    const Turns expected = clock_by_clock(arrivals, pipes);
+    for (const size_t step : {1u, 7u, 4096u}) {
+      INFO("round " << round << ", step " << step);
+      REQUIRE(Driven(arrivals, step, pipes, round % 4 == 0 && step != 4096).run() == expected);
+    }
+  }
+}
+
 TEST_CASE("two equal wavefronts end a slot apart") {
   const std::vector<Arrival> arrivals{{100, 3, loop(1000, 17, 2)}, {100, 9, loop(1000, 17, 2)}};
   const Turns turns = Driven(arrivals, 4096).run();
