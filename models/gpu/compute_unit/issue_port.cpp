@@ -342,11 +342,8 @@ bool IssuePort::beside_pipe(State& state, unsigned who, Cycle until) {
 }
 
 bool IssuePort::recurs(const State& state) const {
-  const auto in = [](const State& of, Cycle at) {
-    return at == kUnknown ? kUnknown : at - of.clock;
-  };
   if (state.active != past_.active || state.last != past_.last || state.whose != past_.whose ||
-      state.at_end != 0 || in(state, state.soon) != in(past_, past_.soon))
+      state.at_end != 0)
     return false;
   for (uint64_t left = state.present; left != 0; left &= left - 1) {
     const auto i = static_cast<size_t>(std::countr_zero(left));
