@@ -112,7 +112,7 @@ bool parse(int argc, char** argv, Command& command) {
       "isa", po::value(&isa)->default_value("tile"),
       "preempt: tile, or stock: without tile.vote and tile.release")(
       "zero-private", po::bool_switch(&command.options.zero_private),
-      "clear private memory before each task, for kernels that take it to be zero")(
+      "preempt: clear private memory before each task, for kernels that take it to be zero")(
       "explain", po::bool_switch(&command.explain), "print every word that is new")(
       "input", po::value(&command.input)->required(), "kernel ELF, also without --input");
   po::positional_options_description place;
@@ -129,6 +129,9 @@ bool parse(int argc, char** argv, Command& command) {
   for (const char* option : {"input", "output", "kernel"}) require_name(values, option);
   command.options.form = form_of(form);
   command.options.isa = isa_of(isa);
+  for (const char* option : {"isa", "zero-private"})
+    if (command.options.form == Form::slice && !values[option].defaulted())
+      throw po::error(std::string("--") + option + " is of --form preempt; slices need none");
   return true;
 }
 

@@ -400,7 +400,8 @@ TEST_CASE("the tool says in one line why it refuses, with exit status 2") {
         std::string("--form slice"), kernels + "gemm.elf --form slice --kernel ''",
         kernels + "gemm.elf --form slice -o ''", std::string("'' --form slice"),
         kernels + "gemm.elf --form slice -o " + scratch.path + "/none/out.elf",
-        kernels + "gemm.elf --form slice --isa none", scratch.path + " --form slice"}) {
+        kernels + "gemm.elf --form slice --isa none", kernels + "gemm.elf --form slice --isa stock",
+        kernels + "gemm.elf --form slice --zero-private", scratch.path + " --form slice"}) {
     const auto finished = run_command(tool + arguments);
     INFO(arguments << ": " << finished.output);
     REQUIRE(finished.status == 2);
