@@ -3,7 +3,8 @@
 #
 #   bin/stretto, bin/stretto-kernel      the simulator; builds a kernel outside of the source tree
 #   bin/stretto-transform                rewrites kernels
-#   share/stretto/                       machines/, workloads/, targets/, compiler/, this README, the completion of bash
+#   share/stretto/                       machines/, workloads/, targets/, compiler/, the completion of bash
+#   share/stretto/doc/                   all documents, placed as in the source tree: doc/README.md first
 #   lib/stretto/sw/                      firmware/*.elf, kernels/*.elf (but those that are wrong on purpose), graphs/
 #   lib/libstretto_cudart.so             what host programs call: cuda_runtime.h, nccl.h
 #   lib/libtally_client.so               preloaded: sends calls of a program to a server
@@ -24,8 +25,16 @@ install(TARGETS stretto_cudart tally_client LIBRARY DESTINATION lib)
 install(DIRECTORY platform/machines platform/workloads tests/reproduction/targets
         DESTINATION share/stretto FILES_MATCHING PATTERN *.yaml)
 install(DIRECTORY sw/compiler DESTINATION share/stretto FILES_MATCHING PATTERN *.py)
-install(FILES ${CMAKE_BINARY_DIR}/commit README.md LICENSE platform/scripts/stretto-completion.bash
-        DESTINATION share/stretto)
+install(FILES ${CMAKE_BINARY_DIR}/commit LICENSE platform/scripts/stretto-completion.bash DESTINATION share/stretto)
+set(documents README.md)
+foreach(folder models rtl platform sw tests waves)
+  file(GLOB_RECURSE found RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${folder}/*.md ${folder}/*.svg)
+  list(APPEND documents ${found})
+endforeach()
+foreach(document ${documents})
+  get_filename_component(folder ${document} DIRECTORY)
+  install(FILES ${document} DESTINATION share/stretto/doc/${folder})
+endforeach()
 install(PROGRAMS tests/support/timeline_check.py DESTINATION share/stretto)
 install(DIRECTORY models DESTINATION include/stretto FILES_MATCHING PATTERN *.h)
 install(DIRECTORY sw/include DESTINATION include/stretto/sw FILES_MATCHING PATTERN *.h)

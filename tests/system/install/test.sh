@@ -32,6 +32,15 @@ grep -q "allowed: a100, a100-2x" log || fail "the installed compiler sees no mac
 "$prefix/bin/stretto" run nerf:rows=130 --impl all=model --out nerf >log || fail "$(tail -n 3 log)"
 if ls "$prefix"/lib/stretto/sw/kernels/{gemm_skip_step,collective_beyond}.elf 2>/dev/null; then fail "a wrong kernel"; fi
 
+cd "$prefix/share/stretto/doc"
+find . -name '*.md' | while read -r document; do
+  { grep -oE '\]\([^)#:]+\.(md|svg)' "$document" || true; } | cut -c3- | while read -r link; do
+    if [ ! -f "$(dirname "$document")/$link" ]; then echo "$document: $link"; fi
+  done
+done >"$scratch/log"
+[ -f README.md ] && [ ! -s "$scratch/log" ] || fail "links of documents lead nowhere: $(cat "$scratch/log")"
+cd "$scratch"
+
 if "$prefix/bin/stretto" run t3/small --mode t3 --waves mca --out waves 2>log; then fail "signals are not installed"; fi
 grep -q "it is not installed" log || fail "--waves: $(cat log)"
 
