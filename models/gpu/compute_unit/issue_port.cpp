@@ -49,7 +49,7 @@ void IssueTrace::add(const riscv::Block& block, uint32_t count) {
 
 void IssueTrace::leave_block(const riscv::Block& block, const riscv::Op* first) {
   stretches_.resize(mark_.size);
-  if (mark_.size != 0) stretches_.back() = mark_.back;
+  if (mark_.size != 0) stretches_.back() = {mark_.slots, mark_.stall, mark_.times};
   open_ = mark_.open;
   add(block, static_cast<uint32_t>(first - block.ops));
 }

@@ -55,7 +55,14 @@ class IssueTrace {
   void add_stall(uint32_t clocks);
   // What a hart tells (models/riscv/hart.h).
   void enter_block(const riscv::Block& block) {
-    mark_ = {stretches_.size(), stretches_.empty() ? Stretch{} : stretches_.back(), open_};
+    mark_.size = stretches_.size();
+    mark_.open = open_;
+    if (mark_.size != 0) {
+      const Stretch& back = stretches_.back();
+      mark_.times = back.times;
+      mark_.slots = back.slots;
+      mark_.stall = back.stall;
+    }
     add(block, block.instruction_count);
   }
   void leave_block(const riscv::Block& block, const riscv::Op* first);
@@ -81,9 +88,11 @@ class IssueTrace {
   void add(const riscv::Block& block, uint32_t count);
   void push(uint32_t slots, uint32_t stall);
 
+  // Of the last stretch `times` apart from the rest: a copy of both at once waits for the store of `times` before it.
   struct Mark {
+    uint64_t times = 0;
     size_t size = 0;
-    Stretch back{};
+    uint32_t slots = 0, stall = 0;
     uint32_t open = 0;
   };
   std::vector<Stretch> stretches_;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
+#include <cstdlib>
+#include <new>
 
 #include "models/common/error.h"
 #include "platform/jobs/operands.h"
@@ -42,6 +44,15 @@ uint64_t save_bytes(const MachineSpec& spec) {
   return uint64_t{2} * gpu.cus *
          (gpu.registers_bytes + gpu.lds_bytes + gpu.wavefront_slots * kOfWavefront +
           gpu.workgroup_slots * kRest);
+}
+
+using Requests = std::unique_ptr<tenant_request_t, decltype(&std::free)>;
+
+// From pages that the host gives when they are used: most of kMostRequests are not.
+Requests zeroed_requests(size_t count) {
+  auto* const all = static_cast<tenant_request_t*>(std::calloc(count, sizeof(tenant_request_t)));
+  if (all == nullptr) throw std::bad_alloc();
+  return {all, &std::free};
 }
 
 using TenantPlans = std::vector<std::unique_ptr<TenantPlan>>;
@@ -101,7 +112,6 @@ class Tenants final : public Job {
         alone_figures_(alone_of(kind, request, texts)),
         parameters_(plans_.size()),
         results_(plans_.size()),
-        requests_(plans_.size()),
         server_(server_parameters(request, gpu_, mode_.how, mode_.stock_isa, kind.policy)) {
     for (const TenantText& text : texts)
       contents_.push_back(contents_of(kind, text, contents_.size()));
@@ -378,8 +388,8 @@ class Tenants final : public Job {
       p.slice_ns = kind_.slice_ns;
       p.save_bytes = save_bytes(spec_);
     }
-    requests_[i].resize(p.most_requests);
-    results_[i].request = requests_[i].data();
+    requests_.push_back(zeroed_requests(p.most_requests));
+    results_[i].request = requests_.back().get();
     layouts_[0].add(p.memory, kModuleBytes + p.contexts * p.save_bytes);
   }
 
@@ -567,7 +577,7 @@ class Tenants final : public Job {
   const std::vector<TenantAlone> alone_figures_;  // By client; empty: not known.
   std::vector<tenant_parameters_t> parameters_;
   std::vector<tenant_result_t> results_;
-  std::vector<std::vector<tenant_request_t>> requests_;
+  std::vector<Requests> requests_;
   tally_server_parameters_t server_;
   tally_server_result_t served_{};
   std::vector<tally_known_t> known_;
