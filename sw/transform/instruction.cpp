@@ -102,6 +102,8 @@ constexpr Row kRows[] = {
     {kAtomic, 0xA000302F, "amomax.d", Kind::atomic},
     {kAtomic, 0xC000302F, "amominu.d", Kind::atomic},
     {kAtomic, 0xE000302F, "amomaxu.d", Kind::atomic},
+    {kAtomic, 0x2800202F, "amocas.w", Kind::atomic},
+    {kAtomic, 0x2800302F, "amocas.d", Kind::atomic},
     {kF3, 0x1073, "csrrw", Kind::csr},
     {kF3, 0x2073, "csrrs", Kind::csr},
     {kF3, 0x3073, "csrrc", Kind::csr},
@@ -136,6 +138,9 @@ int64_t immediate_of(uint32_t w, Kind kind) {
   }
 }
 
+constexpr uint32_t kCompareSwap =
+    0x05;  // Zacas 1.0: rd is what is expected, and then what was there.
+
 // Additions and the like with an immediate have opcodes 0x13 and 0x1B.
 bool has_rs2(uint32_t word) { return (word & 0x20) != 0; }
 
@@ -154,6 +159,8 @@ Instruction decode(uint32_t word) {
 bool Instruction::is_control(unsigned f7) const {
   return is_tile(TILE_CONTROL_F3) && funct7() == f7;
 }
+
+bool Instruction::compares() const { return kind == Kind::atomic && word >> 27 == kCompareSwap; }
 
 uint32_t Instruction::writes() const {
   switch (kind) {
@@ -177,8 +184,8 @@ uint32_t Instruction::reads() const {
     case Kind::load:
     case Kind::jump_to:
     case Kind::csr: return bit(rs1());
+    case Kind::atomic: return bit(rs1()) | bit(rs2()) | (compares() ? bit(rd()) : 0);
     case Kind::store:
-    case Kind::atomic:
     case Kind::branch: return bit(rs1()) | bit(rs2());
     case Kind::tile:
       switch (funct3()) {

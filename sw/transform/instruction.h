@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of RV64IMA, Zicsr and the tile extension: what they are called, which registers they read
+// Words of RV64IMA, Zicsr, Zacas and the tile extension: what they are called, which registers they read
 // and write, where they go; and the few that stubs need, encoded.
 #ifndef STRETTO_SW_TRANSFORM_INSTRUCTION_H_
 #define STRETTO_SW_TRANSFORM_INSTRUCTION_H_
@@ -41,6 +41,7 @@ struct Instruction {
 
   bool is_tile(unsigned f3) const { return kind == Kind::tile && funct3() == f3; }
   bool is_control(unsigned f7) const;  // tile.wait, tile.barrier, ...
+  bool compares() const;               // amocas: reads its rd.
   // Scalar registers as bits; x0 never.
   uint32_t writes() const;
   uint32_t reads() const;

@@ -4,13 +4,17 @@
 // other need to be resident together; slices and workers are not.
 //
 // Two data flows. Over the whole kernel: what each register may point to. In each natural loop: on
-// which registers at the loop's head, and which loads, each value depends. An address counts as
-// another in each turn if it depends on a register that the loop steps without looking at memory.
-// All else is refused when in doubt.
+// which registers at the loop's head, and which loads, each value depends; one that differs by the
+// way through the loop depends on what its branches compare, too. A register steps if each way through
+// the loop adds to it, and none looks at memory for that; an address is another in each turn if it
+// moves with a register that steps: a sum, a product, a shift of it, but nothing that goes round (a
+// remainder, a mask, a register that is set back). All else is refused when in doubt.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <string>
 
 #include "sw/include/tile.h"
 #include "sw/transform/analysis.h"
@@ -117,21 +121,42 @@ struct Value {
   uint64_t heads = 0;  // Registers, and kMemory, as they were at the head of the loop.
   uint64_t loads = 0;  // Of the loop, that others may change; by number.
   int copy_of = -1;    // If it is exactly that register of the head.
+  uint64_t plus =
+      0;  // Registers of the head of which it is, whatever the way, one and something added;
+  uint64_t moves = 0;  // that, or these multiplied, divided or shifted.
+  uint64_t term = 0;   // Equal terms are equal values,
+  bool mixed = false;  // but for what differs by the way.
 
   bool operator==(const Value&) const = default;
   void add(const Value& other) {
     heads |= other.heads;
     loads |= other.loads;
+    mixed |= other.mixed;
     copy_of = -1;
+    plus = moves = 0;
   }
   bool join(const Value& other) {
     const Value before = *this;
-    const int copy = copy_of == other.copy_of ? copy_of : -1;
-    add(other);
-    copy_of = copy;
+    heads |= other.heads;
+    loads |= other.loads;
+    plus &= other.plus;
+    moves &= other.moves;
+    mixed |= other.mixed || term != other.term;
+    if (copy_of != other.copy_of) copy_of = -1;
+    if (term != other.term) term = kMixed;
     return !(before == *this);
   }
+  uint64_t same() const { return copy_of < 0 ? 0 : uint64_t{1} << copy_of; }
+
+  static constexpr uint64_t kMixed = 1;
 };
+
+// The number of a term that is made of three others.
+uint64_t term_of(uint64_t a, uint64_t b, uint64_t c) {
+  uint64_t hash = 0xCBF29CE484222325;
+  for (const uint64_t part : {a, b, c}) hash = (hash ^ part ^ part >> 29) * 0x9E3779B97F4A7C15;
+  return hash | 2;
+}
 
 bool loads_elsewhere(const Analysis& analysis, const Origins& origins, uint64_t address) {
   const Instruction& i = analysis.code.at(address);
@@ -156,13 +181,14 @@ class Loop {
     number_loads();
     if (numbers_.empty()) return 0;
     flow();
+    look_at_branches();
     const uint64_t varying = steps();
     uint64_t same = 0;
     for (const auto& [address, number] : numbers_) {
       const Instruction& i = analysis_.code.at(address);
       const bool call = function_.calls.contains(address);
       const auto state = states_.find(address);
-      if (call || state == states_.end() || (state->second[i.rs1()].heads & varying) == 0)
+      if (call || state == states_.end() || (state->second[i.rs1()].moves & varying) == 0)
         same |= uint64_t{1} << number;
     }
     const uint64_t waits = exits(varying) & same;
@@ -189,8 +215,11 @@ class Loop {
 
   void flow() {
     State start;
-    for (unsigned reg = 1; reg <= kMemory; ++reg)
-      start[reg] = {uint64_t{1} << reg, 0, static_cast<int>(reg)};
+    for (unsigned reg = 1; reg <= kMemory; ++reg) {
+      start[reg].heads = start[reg].moves = uint64_t{1} << reg;
+      start[reg].copy_of = static_cast<int>(reg);
+      start[reg].term = 8 * reg;
+    }
     states_[head_] = start;
     std::set<uint64_t> work = {head_};
     bool back = false;
@@ -222,6 +251,7 @@ class Loop {
     const Instruction& i = analysis_.code.at(address);
     const auto number = numbers_.find(address);
     Value result;
+    result.term = term_of(address, 0, 0);
     if (number != numbers_.end()) result.loads |= uint64_t{1} << number->second;
     if (function_.calls.contains(address)) {
       each_bit(kParameters, [&](unsigned reg) { result.add(state[reg]); });
@@ -231,27 +261,71 @@ class Loop {
       return;
     }
     each_bit(i.reads(), [&](unsigned reg) { result.add(state[reg]); });
-    if (i.kind == Kind::store && (origins_.at(address, i.rs1()) & ~(kArguments | kCode)) != 0)
+    if (i.kind == Kind::store && (origins_.at(address, i.rs1()) & ~(kArguments | kCode)) != 0) {
       state[kMemory].add(result);
+      state[kMemory].term = result.term;
+    }
     if (i.writes() == 0) return;
     if (i.kind == Kind::load && (origins_.at(address, i.rs1()) & kStack) != 0)
       result.add(state[kMemory]);
-    if (i.kind == Kind::compute && i.name == std::string("addi") && i.immediate == 0)
-      result.copy_of = state[i.rs1()].copy_of;
+    if (i.kind == Kind::compute || i.kind == Kind::upper) compute(i, state, result);
     state[i.rd()] = result;
   }
 
-  // Registers that differ from turn to turn, whatever is in memory.
+  // What of the operands is in the result, whatever memory says.
+  static void compute(const Instruction& i, const State& state, Value& result) {
+    const std::string name = i.name;
+    const bool one =
+        (i.word & 0x20) == 0 || i.kind == Kind::upper;  // The other operand is in the word.
+    const Value& a = state[i.rs1()];
+    const Value& b = one ? state[encode::kZero] : state[i.rs2()];
+    if (name == "addi" && i.immediate == 0) {
+      result = a;
+      return;
+    }
+    const auto is = [&](std::initializer_list<const char*> names) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    // But for the registers' names.
+    const uint64_t operation = one ? i.word & 0xFFF0707F : i.word & 0xFE00707F;
+    result.term = i.kind == Kind::upper ? term_of(i.word >> 12, 0x37, 0)
+                                        : term_of(operation, a.term, one ? 0 : b.term);
+    if (is({"addi", "addiw", "sub", "subw"})) result.plus = a.plus | a.same();
+    if (is({"add", "addw"})) result.plus = a.plus | a.same() | b.plus | b.same();
+    if (is({"addiw"}) && i.immediate == 0) result.plus = a.plus;
+    if (is({"addi", "addiw", "add",  "addw",  "sub",  "subw",  "slli", "slliw",
+            "sll",  "sllw",  "srli", "srliw", "srai", "sraiw", "mul",  "mulw",
+            "div",  "divw",  "divu", "divuw", "or",   "ori"}))
+      result.moves = a.moves | b.moves;
+  }
+
+  // On what it depends by which way a turn goes.
+  void look_at_branches() {
+    for (const auto& [address, values] : states_) {
+      const auto& state = values;  // clang 14 captures no structured bindings.
+      if (function_.next.at(address).size() < 2) continue;
+      each_bit(analysis_.code.at(address).reads(),
+               [&](unsigned reg) { branches_.add(state[reg]); });
+    }
+  }
+  Value with_branches(Value value) const {
+    if (value.mixed) {
+      value.heads |= branches_.heads;
+      value.loads |= branches_.loads;
+    }
+    return value;
+  }
+
+  // Registers to which each turn adds, whatever is in memory.
   uint64_t steps() const {
     uint64_t varying = 0;
     for (bool more = true; more;) {
       more = false;
       for (unsigned reg = 1; reg < 32; ++reg) {
-        const Value& value = back_[reg];
+        const Value value = with_branches(back_[reg]);
         const uint64_t bit = uint64_t{1} << reg;
-        if (value.copy_of == static_cast<int>(reg) || value.loads != 0 ||
-            (value.heads >> kMemory & 1) != 0 || (varying & bit) != 0 ||
-            (value.heads & (varying | bit)) == 0)
+        if (value.loads != 0 || (value.heads >> kMemory & 1) != 0 || (varying & bit) != 0 ||
+            ((value.plus & (varying | bit)) == 0 && (value.same() & varying) == 0))
           continue;
         varying |= bit;
         more = true;
@@ -260,8 +334,24 @@ class Loop {
     return varying;
   }
 
+  // Whether a turn can go round without the instruction.
+  bool is_passed(uint64_t address) const {
+    std::set<uint64_t> seen = {address};
+    std::vector<uint64_t> work = {head_};
+    while (!work.empty()) {
+      const uint64_t at = work.back();
+      work.pop_back();
+      if (!seen.insert(at).second) continue;
+      for (const uint64_t target : function_.next.at(at)) {
+        if (target == head_) return true;
+        if (body_.contains(target)) work.push_back(target);
+      }
+    }
+    return false;
+  }
+
   // Loads on which it depends whether the loop is left. An exit that compares what steps with a bound
-  // from memory comes of itself.
+  // from memory comes of itself, if each turn comes to it; to another one the way may lead by branches.
   uint64_t exits(uint64_t varying) const {
     Value on;
     for (const auto& [address, values] : states_) {
@@ -271,14 +361,20 @@ class Loop {
       const bool leaves = std::any_of(following.begin(), following.end(),
                                       [&](uint64_t to) { return !body_.contains(to); });
       if (following.size() < 2 || !leaves) continue;
+      uint64_t moves = 0;
       Value exit;
-      each_bit(i.reads(), [&](unsigned reg) { exit.add(state[reg]); });
-      if ((exit.heads & varying) == 0) on.add(exit);
+      each_bit(i.reads(), [&](unsigned reg) {
+        moves |= state[reg].moves;
+        exit.add(state[reg]);
+      });
+      if ((moves & varying) == 0) on.add(exit);
+      if ((moves & varying) == 0 || is_passed(address)) on.mixed = true;
     }
+    on = with_branches(on);
     for (uint64_t done = 0; (on.heads & ~done) != 0;) {
       const uint64_t fresh = on.heads & ~done;
       done |= fresh;
-      each_bit(fresh, [&](unsigned reg) { on.add(back_[reg]); });
+      each_bit(fresh, [&](unsigned reg) { on.add(with_branches(back_[reg])); });
     }
     return on.loads;
   }
@@ -292,6 +388,7 @@ class Loop {
   std::map<uint64_t, size_t> numbers_;
   std::map<uint64_t, State> states_;
   State back_{};
+  Value branches_;  // What all of the body's compare.
 };
 
 // Edges that close a loop: to an instruction that is on the way from the entry.

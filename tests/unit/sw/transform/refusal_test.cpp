@@ -93,6 +93,12 @@ TEST_CASE("each kernel that cannot be rewritten is refused with its reason and p
       {"spins_on_each", loop + "spins_on_each+"},
       {"takes_lock", loop + "takes_lock+"},
       {"spins_in_call", loop + "spins_in_call+"},
+      {"goes_round", loop + "goes_round+"},
+      {"goes_round_by_mask", loop + "goes_round_by_mask+"},
+      {"goes_round_by_remainder", loop + "goes_round_by_remainder+"},
+      {"goes_to_and_fro", loop + "goes_to_and_fro+"},
+      {"steps_behind_flags", loop + "steps_behind_flags+"},
+      {"leaves_behind_flag", loop + "leaves_behind_flag+"},
       {"waits_until", std::string(kWaits) + "tile.wait_until at waits_until+"},
       {"waits_for_lines", std::string(kWaits) + "lines are loaded at waits_for_lines+"},
       {"uses_scratch", "uses CSR 0x801, which is the transformed kernel's at uses_scratch"},
@@ -108,6 +114,11 @@ TEST_CASE("each kernel that cannot be rewritten is refused with its reason and p
       REQUIRE(found.rfind(kernel + ": " + reason, 0) == 0);
     }
   }
+}
+
+TEST_CASE("a loop that reads other memory in each turn is no wait") {
+  REQUIRE(refusal_of(kernel_file("transform_subjects"), "searches") == "transformed");
+  REQUIRE(refusal_of(kernel_file("transform_subjects"), "walks") == "transformed");
 }
 
 TEST_CASE("a kernel whose text ends with a trap is rewritten") {

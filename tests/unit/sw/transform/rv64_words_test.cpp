@@ -131,3 +131,14 @@ TEST_CASE("jumps that are encoded decode to where they go, up to 1 MiB") {
   for (const int64_t distance : {-4096, -4, 4, 4094})
     REQUIRE(decode(encode::branch(encode::kBelow, 3, 4, distance)).immediate == distance);
 }
+
+TEST_CASE("compare-and-swap reads three registers and writes the first") {
+  // Zacas 1.0: amocas.d a5, a3, (a2) and amocas.w, which binutils 2.40 has no names for.
+  for (const auto& [word, name] : {std::pair{0x28D637AFu, "amocas.d"}, {0x28D627AFu, "amocas.w"}}) {
+    const Instruction i = decode(word);
+    CHECK(i.name == std::string(name));
+    CHECK(i.reads() == (1u << 15 | 1u << 13 | 1u << 12));
+    CHECK(i.writes() == 1u << 15);
+  }
+  CHECK(decode(0x08D637AF).reads() == (1u << 13 | 1u << 12));  // amoswap.d
+}

@@ -223,6 +223,61 @@ void spins_in_call(void) {
 }
 SUBJECT(spins_in_call);
 
+// All flags of a list, round and round: the address differs from turn to turn, and comes back.
+void goes_round(void) {
+  const subject_arguments_t* a = arguments();
+  uint64_t up = 0, i = 0;
+  do {
+    up = *word(a->flag, i) != 0 ? up + 1 : 0;
+    i = i + 1 == a->count ? 0 : i + 1;
+  } while (up < a->count);
+  end();
+}
+SUBJECT(goes_round);
+
+void goes_round_by_mask(void) {
+  const subject_arguments_t* a = arguments();
+  for (uint64_t i = 0; *word(a->flag, i) == 0;) i = (i + 1) & 7;
+  end();
+}
+SUBJECT(goes_round_by_mask);
+
+void goes_round_by_remainder(void) {
+  const subject_arguments_t* a = arguments();
+  for (uint64_t i = 0; *word(a->flag, i) == 0;) i = (i + 1) % a->count;
+  end();
+}
+SUBJECT(goes_round_by_remainder);
+
+void goes_to_and_fro(void) {
+  const subject_arguments_t* a = arguments();
+  for (uint64_t i = 0; *word(a->flag, i) == 0;) i = a->count - i;
+  end();
+}
+SUBJECT(goes_to_and_fro);
+
+// Steps when a flag is up: only which way a turn goes depends on it.
+void steps_behind_flags(void) {
+  const subject_arguments_t* a = arguments();
+  for (uint64_t i = 0; i < a->count;)
+    if (*word(a->flag, i) != 0) __asm__ volatile("addi %0, %0, 1" : "+r"(i));
+  end();
+}
+SUBJECT(steps_behind_flags);
+
+// What steps is compared with a bound behind the flag alone.
+void leaves_behind_flag(void) {
+  const subject_arguments_t* a = arguments();
+  for (uint64_t i = 0;;) {
+    __asm__ volatile("addi %0, %0, 1" : "+r"(i));
+    if (*word(a->flag, 0) == 0) continue;
+    __asm__ volatile("");
+    if (i > a->count) break;
+  }
+  end();
+}
+SUBJECT(leaves_behind_flag);
+
 void waits_until(void) {
   const subject_arguments_t* a = arguments();
   tile_wait_until(a->flag, TILE_GEU, a->count);
@@ -280,6 +335,15 @@ void walks(void) {
   end();
 }
 SUBJECT(walks);
+
+void searches(void) {
+  const subject_arguments_t* a = arguments();
+  uint64_t i = 0;
+  while (*word(a->marks, i) != a->count) ++i;
+  *word(a->out, 8 * tile_csr(TILE_CSR_WG_ID)) = i;
+  end();
+}
+SUBJECT(searches);
 
 // --- the last one of the file: nothing but the end of the text is behind its trap ---
 
