@@ -162,8 +162,6 @@ void tally_answer(tally_channel_t* channel, const tally_reply_t* reply, const ch
 
 void tally_event_done(const tally_channel_t* channel, uint32_t event, uint64_t number,
                       int64_t status) {
-  const tally_event_t words = {
-      .number = number, .time_ns = channel->ops->now_ns(channel->ops->context), .status = status};
-  put(channel, event_at(event) + 8, &words.time_ns, sizeof words - 8);
+  put(channel, event_at(event) + offsetof(tally_event_t, status), &status, sizeof status);
   put_word(channel, event_at(event), number);
 }

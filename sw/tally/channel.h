@@ -14,12 +14,14 @@
 //
 // Invariants
 //  1 One thread of the client writes state, priority, written and the ring; the server alone writes
-//    the rest.
+//    the rest, but for times of events, which the GPU writes.
 //  2 A message, and what of the bulk it names, is whole before `written` counts it; an answer, and
 //    `failed`, before `answered` does; an event's time before its number.
 //  3 written - taken <= TALLY_RING_BYTES; messages - answered <= TALLY_REPLIES.
 #ifndef STRETTO_SW_TALLY_CHANNEL_H_
 #define STRETTO_SW_TALLY_CHANNEL_H_
+
+#include <stddef.h>
 
 #include "sw/driver/stretto_driver.h"
 
@@ -124,6 +126,7 @@ typedef struct tally_message {
     } fill;
     struct {
       uint64_t event;  // Below TALLY_EVENT_COUNT. An event may be recorded again.
+      uint64_t timed;  // 1: the GPU notes when it is done.
     } event;
     uint64_t words[6];
   };
@@ -136,7 +139,7 @@ typedef struct tally_reply {
 
 typedef struct tally_event {
   uint64_t number;   // Of the message that recorded it and is done; the highest so far.
-  uint64_t time_ns;  // When the server saw that, by the host's clock.
+  uint64_t time_ns;  // Of a timed one: by the command processor's clock, from there.
   int64_t status;    // Of what was before it: the first failure since the event before.
   uint64_t reserved;
 } tally_event_t;
@@ -200,6 +203,11 @@ int tally_event_query(const tally_channel_t* channel, uint32_t event, uint64_t n
 // Waits for it.
 tally_event_t tally_event_wait(const tally_channel_t* channel, uint32_t event, uint64_t number);
 // The address of a place in the bulk, for TALLY_COPY and for ops->read.
+// Where the time of an event is.
+static inline uint64_t tally_event_time_address(const tally_channel_t* channel, uint32_t event) {
+  return channel->address + TALLY_EVENTS + sizeof(tally_event_t) * event +
+         offsetof(tally_event_t, time_ns);
+}
 static inline uint64_t tally_bulk_address(const tally_channel_t* channel, uint64_t offset) {
   return channel->address + TALLY_BULK + offset;
 }

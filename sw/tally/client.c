@@ -290,8 +290,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (e == NULL) return no_event("cudaEventRecord", event);
   const struct CUstream_st* s = client_stream(client, stream);
   if (s == NULL) return client_no_stream("cudaEventRecord", stream);
-  const tally_message_t message = {
-      .operation = TALLY_EVENT_RECORD, .stream = s->number, .event = {.event = e->number}};
+  const tally_message_t message = {.operation = TALLY_EVENT_RECORD,
+                                   .stream = s->number,
+                                   .event = {.event = e->number, .timed = e->has_time}};
   e->message = client_send(client, &message, NULL);
   return cudaSuccess;
 }

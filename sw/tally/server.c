@@ -201,6 +201,7 @@ static const char* item_of(const tenant_t* t, const tally_message_t* m, const ui
       return "free: not allocated";
     default:  // TALLY_EVENT_RECORD
       item->event = (uint32_t)m->event.event;
+      item->is_timed = m->event.timed != 0;
       return m->event.event < TALLY_EVENT_COUNT ? NULL : "event: no such number";
   }
 }

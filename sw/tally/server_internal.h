@@ -35,6 +35,7 @@ typedef struct item {
   uint32_t argument_bytes;
   uint64_t to, from, bytes, pattern;
   uint32_t event;
+  int is_timed;
 } item_t;
 
 typedef struct submitted {

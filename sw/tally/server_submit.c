@@ -71,9 +71,12 @@ stretto_status_t server_launch(server_t* s, tenant_t* t, const item_t* item, uin
 }
 
 // An event of all that was submitted. Where the last packet has left nothing in the L2, or released it, that
-// packet's end is the event's.
-static stretto_status_t record(tenant_t* t, stretto_event_t* event) {
+// packet's end is the event's, unless the GPU is to note the time.
+static stretto_status_t record(tenant_t* t, const item_t* item, stretto_event_t* event) {
   const stretto_api_t* api = t->driver->api;
+  if (item->is_timed)
+    return api->event_record_time(t->driver, t->stream,
+                                  tally_event_time_address(&t->channel, item->event), 0, event);
   return t->is_released ? api->event_of_last(t->driver, t->stream, event)
                         : api->event_record(t->driver, t->stream, event);
 }
@@ -95,7 +98,7 @@ stretto_status_t server_submit(server_t* s, tenant_t* t, item_t* item) {
                                   account_of(s, t));
       break;
     case TALLY_FREE: status = api->release(t->driver, t->stream, item->to); break;
-    default: status = record(t, &entry->event); break;
+    default: status = record(t, item, &entry->event); break;
   }
   if (status == STRETTO_OK && item->operation != TALLY_LAUNCH &&
       item->operation != TALLY_EVENT_RECORD)

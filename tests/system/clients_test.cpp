@@ -240,6 +240,26 @@ TEST_CASE("forwarding alone costs at most 4 percent of a program's time", "[TL-V
   }
 }
 
+// Events are noted by the GPU: a server that is busy with messages does not see when the first one is done.
+TEST_CASE("events behind the server stand where the GPU was, as those of a program alone",
+          "[TL-VIRT-01]") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "vector_add.c");
+  const auto us = [&](const std::string& options) {
+    const Finished finished = programs.right(program, programs.elf + " row", options);
+    const std::string before = "16 kernels in a row: ";
+    const size_t at = finished.output.find(before);
+    REQUIRE(at != std::string::npos);
+    return std::stod(finished.output.substr(at + before.size()));
+  };
+  const double alone = us("");
+  for (const std::string& server : kServers) {
+    const double served = us("--set program.server=" + server);
+    INFO(server << ": " << served << " us, alone " << alone);
+    CHECK(std::abs(served / alone - 1) < 0.1);
+  }
+}
+
 TEST_CASE("clients that cannot be are refused in one line") {
   const Programs programs;
   const std::string program = compile(programs.scratch, "client.c");

@@ -157,6 +157,22 @@ static void times(void) {
          1e3 * (double)second);
 }
 
+// The program is far ahead of the GPU when the first event is done.
+static void row(void) {
+  void* data = device(64);
+  cudaEvent_t begin, end;
+  OK(cudaEventCreate(&begin));
+  OK(cudaEventCreate(&end));
+  OK(cudaDeviceSynchronize());
+  OK(cudaEventRecord(begin, NULL));
+  for (int i = 0; i < 16; ++i) launch_scale(data, 1, 1, 1000, 1, NULL);
+  OK(cudaEventRecord(end, NULL));
+  OK(cudaEventSynchronize(end));
+  float milliseconds;
+  OK(cudaEventElapsedTime(&milliseconds, begin, end));
+  printf("16 kernels in a row: %.3f us\n", 1e3 * (double)milliseconds);
+}
+
 static void say(const char* call, cudaError_t error) {
   printf("%s: %s: %s\n", call, cudaGetErrorName(error), stretto_error_text());
 }
@@ -213,6 +229,7 @@ int main(int argc, char** argv) {
   MUST(attributes.maxThreadsPerBlock == VECTOR_ADD_WAVEFRONTS && attributes.numRegs == 2048);
   if (strcmp(what, "all") == 0) add(), overlap(), turns(), times();
   if (strcmp(what, "times") == 0) times();
+  if (strcmp(what, "row") == 0) row();
   if (strcmp(what, "errors") == 0) errors(argv[1]);
   if (strcmp(what, "together") == 0) together();
   printf("vector_add: all right\n");
