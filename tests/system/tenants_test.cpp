@@ -426,12 +426,22 @@ TEST_CASE("figures are given beside those of the same clients alone, and of no o
   for (const size_t i : {0u, 1u})
     CHECK(client(result, i).at("normalised_throughput").to_number<double>() == Approx(1));
   CHECK(client(result, 0).at("p99_slowdown").to_number<double>() == Approx(1));
+  const std::string beside = scratch.path + "/beside";
+  REQUIRE(run_stretto("run tally/small --mode mps --impl all=model" + set + " --out " + beside)
+              .status == 0);
+  const Finished compared = run_stretto("compare " + alone + " " + beside);
+  CHECK(compared.status == 0);
+  CHECK_FALSE(compared.says("no speed-up"));
   const Finished other = run_stretto("run tally/models/tiny-training --mode ideal" + set);
   CHECK(other.status == 2);
   CHECK(other.output.find("has other clients") != std::string::npos);
   const std::map<std::string, std::string> cases{
       {" --set gpu.cus=7", "/alone is of another machine"},
       {" --set tenants.most_times=1", "/alone has other clients"},
+      {" --set tenants.interval_ns=300000",
+       "/alone has other clients, or their requests come otherwise"},
+      {" --set tenants.arrivals=bursts --set tenants.burst_interval_ns=50000",
+       "requests come otherwise"},
       {"/nix", "/alone/nix/stats.json"}};
   for (const auto& [more, line] : cases) {
     const Finished bad = run_stretto("run tally/small --mode mps" + set + more + " --dry-run");

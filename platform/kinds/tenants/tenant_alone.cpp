@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "models/common/error.h"
+#include "models/common/read_file.h"
 #include "platform/kinds/tenants/tenants_kind.h"
 #include "platform/results/result_file.h"
 
@@ -13,9 +14,22 @@ uint32_t host_ns_of(const TenantsKind& kind, size_t number) {
   return number == 0 ? kind.host_ns : 0;
 }
 
+namespace {
+
+// A rate of requests depends on when they come.
+std::string arrivals_text(const TenantsKind& kind, size_t number) {
+  if (number != 0) return fmt::format("{}", kind.best_effort_interval_ns);
+  const std::string trace = kind.trace.empty() ? "" : read_file(kind.trace);
+  return fmt::format("{} {} {} {} {} {}", static_cast<int>(kind.arrivals), kind.interval_ns,
+                     kind.burst_requests, kind.burst_interval_ns, kind.load_profile, trace);
+}
+
+}  // namespace
+
 std::string contents_of(const TenantsKind& kind, const TenantText& text, size_t number) {
-  const std::string all = fmt::format("{} {} {} {}\n{}", text.name, kind.least_times,
-                                      kind.most_times, host_ns_of(kind, number), text.kernels);
+  const std::string all =
+      fmt::format("{} {} {} {}\n{}\n{}", text.name, kind.least_times, kind.most_times,
+                  host_ns_of(kind, number), arrivals_text(kind, number), text.kernels);
   return sha256_hex(all.data(), all.size());
 }
 
@@ -39,7 +53,8 @@ std::vector<TenantAlone> alone_of(const TenantsKind& kind, const JobRequest& req
   std::vector<std::string> asked;
   for (const TenantText& text : texts) asked.push_back(contents_of(kind, text, asked.size()));
   if (contents != asked)
-    throw UserError(fmt::format("tenants.alone: {} has other clients", kind.alone));
+    throw UserError(fmt::format(
+        "tenants.alone: {} has other clients, or their requests come otherwise", kind.alone));
   return all;
 }
 

@@ -16,7 +16,7 @@ class TenantsKind;
 
 // What client `number` computes before each launch, on top of its lines.
 uint32_t host_ns_of(const TenantsKind& kind, size_t number);
-// SHA-256 of what client `number` launches.
+// SHA-256 of what client `number` launches, and of when its requests come.
 std::string contents_of(const TenantsKind& kind, const TenantText& text, size_t number);
 
 struct TenantAlone {

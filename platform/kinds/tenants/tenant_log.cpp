@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace stretto {
@@ -82,6 +83,25 @@ TenantCounts counts_of(const TenantLog& log) {
   for (const TenantSpan& span : draining_spans(log, 0))
     if (span.end_ns != 0) counts.drain_ns.push_back(span.end_ns - span.begin_ns);
   return counts;
+}
+
+std::set<std::string> still_measured(const TenantLog& log) {
+  // Of a kernel each grid is measured for itself.
+  std::set<std::tuple<uint32_t, std::string, uint32_t>> launched, settled;
+  std::set<std::pair<uint32_t, std::string>> refused;
+  for (const TenantRecord& one : log) {
+    const tally_record_t& told = one.told;
+    if (told.kind == TALLY_REFUSED) refused.emplace(told.client, one.kernel);
+    if (told.kind == TALLY_CHOSEN) settled.emplace(told.client, one.kernel, told.work_groups);
+    if (told.kind == TALLY_LAUNCHED && told.client != 0)
+      launched.emplace(told.client, one.kernel, told.work_groups);
+  }
+  std::set<std::string> names;
+  for (const auto& each : launched) {
+    const auto& [client, kernel, work_groups] = each;
+    if (!settled.contains(each) && !refused.contains({client, kernel})) names.insert(kernel);
+  }
+  return names;
 }
 
 TenantLaws laws_of(const TenantLog& log, const std::function<uint64_t(uint64_t)>& word,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct TenantCounts {
   std::vector<uint64_t> drain_ns;  // From being told to having left, in order.
 };
 TenantCounts counts_of(const TenantLog& log);
+
+// Kernels of best effort that were launched and whose form and size are not chosen: they are still measured.
+std::set<std::string> still_measured(const TenantLog& log);
 
 // Violations of each law; all 0.
 struct TenantLaws {

@@ -153,6 +153,11 @@ class Tenants final : public Job {
     return {work_of(kHigh), work_of(kBestEffort), preparation_of(kServer)};
   }
 
+  std::map<std::string, std::string> contents() const override {
+    // Figures are printed beside those alone, whose work is the same without.
+    return {{"alone", ""}};
+  }
+
   void place_contents() override {
     for (const auto& plan : plans_) plan->place_contents(*memories_[0]);
   }
@@ -319,7 +324,11 @@ class Tenants final : public Job {
                                  {"control_blocks_checked", laws.controls},
                                  {"chosen", std::move(chosen)},
                                  {"refused", std::move(refused)}};
-    if (mode_.how == TALLY_TRANSFORMED) all["server"].as_object()["measured"] = measured();
+    if (mode_.how == TALLY_TRANSFORMED) {
+      all["server"].as_object()["measured"] = measured();
+      const auto names = measuring();
+      all["server"].as_object()["still_measured"] = json::array(names.begin(), names.end());
+    }
     return all;
   }
 
@@ -335,6 +344,9 @@ class Tenants final : public Job {
                                  {"service_us", {{"p50", one.p50_us}, {"p99", one.p99_us}}},
                                  {"best_effort_share", one.best_effort_share}});
     return all;
+  }
+  std::set<std::string> measuring() const {
+    return mode_.how == TALLY_TRANSFORMED ? still_measured(log_) : std::set<std::string>{};
   }
   json::array measured() const {
     json::array all;
@@ -520,6 +532,11 @@ class Tenants final : public Job {
       text += fmt::format("  draining: p50 {:.3f} us, p99 {:.3f} us, most {:.3f} us\n",
                           percentile(drains, 50) / 1000, percentile(drains, 99) / 1000,
                           drains.back() / 1000);
+    if (const auto names = measuring(); !names.empty())
+      text += fmt::format(
+          "  still measured, form and size not chosen: {} (more requests, tenants.lead, or "
+          "tenants.profiles)\n",
+          fmt::join(names, ", "));
     std::set<std::string> named;
     for (const TenantRecord& one : log_) {
       if (one.told.kind != TALLY_REFUSED || !is_used(one.told.client, one.kernel) ||
