@@ -275,4 +275,6 @@ TEST_CASE("clients that cannot be are refused in one line") {
   refused("--set program.server=mps", "program.server");
   refused("--set program.server=tally --set gpus=2", "clients share one GPU; this job has 2");
   refused("--set program.server=tally --set program.beside=nowhere.so", "nowhere.so: no such file");
+  refused("--set program.server=tally --set program.arguments='work|work'",
+          "'work|work': | between those of clients has spaces around it");
 }

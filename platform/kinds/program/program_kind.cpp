@@ -86,6 +86,10 @@ std::string ProgramKind::first_error() const {
   if (server == ProgramServer::none && count != 1)
     return fmt::format("has {} clients and no server; programs without one are jobs", count);
   if (count > kMostClients) return fmt::format("has {} files; at most {}", count, kMostClients);
+  for (const std::string& word : words_of(arguments))
+    if (server != ProgramServer::none && word != kBetween && word.find(kBetween) != word.npos)
+      return fmt::format("arguments: '{}': {} between those of clients has spaces around it", word,
+                         kBetween);
   return "";
 }
 
