@@ -193,7 +193,7 @@ WorkloadJob job_of(const std::string& file, const YAML::Node& node,
   if (!node["workload"]) throw UserError(where(file, node) + ": a job needs workload");
   WorkloadJob job;
   job.place = where(file, node);
-  const std::string name = yaml_text(file, node["workload"], "workload");
+  const std::string name = beside(file, yaml_text(file, node["workload"], "workload"));
   // Before it is loaded: it may be the file that names it.
   if (is_graph_name(name))
     throw UserError(where(file, node["workload"]) + ": " + name + ": a graph runs alone");

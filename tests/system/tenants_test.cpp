@@ -61,6 +61,29 @@ std::string two_clients(const Scratch& scratch, const std::string& high,
 
 }  // namespace
 
+TEST_CASE("files that a workload names for clients, arrivals and jobs lie beside it") {
+  const Scratch scratch;
+  for (const char* const name : {"high", "other"})
+    scratch.file(std::string(name) + ".yaml",
+                 "tenants:\n  kernels: add:4096\n  requests: 2\nmodes: [ideal]\n");
+  scratch.file("times.txt", "1000\n2000\n");
+  const std::string pair =
+      scratch.file("pair.yaml",
+                   "machine: a100-nvswitch\nset: {gpus: 1, gpu.cus: 4}\ntenants: {high: high.yaml, "
+                   "best_effort: other.yaml, "
+                   "arrivals: trace, trace: times.txt, requests: 2}\nmodes: [mps]\n");
+  const std::string jobs = scratch.file(
+      "jobs.yaml",
+      "machine: a100-nvswitch\nset: {gpus: 1, gpu.cus: 4}\njobs:\n  - {workload: high.yaml}\n"
+      "  - {workload: other.yaml}\n");
+  for (const std::string& file : {pair, jobs}) {
+    const Finished finished =
+        run_stretto("run " + file + " --impl all=model --out " + scratch.path + "/r");
+    INFO(finished.output);
+    CHECK(finished.status == 0);
+  }
+}
+
 TEST_CASE("alone, each client has the GPU for itself") {
   const RunResult ideal = run("ideal");
   CHECK(ideal.number("job.time_ns.both") == 0);

@@ -13,6 +13,7 @@
 
 #include "models/common/error.h"
 #include "models/common/read_file.h"
+#include "platform/base/installation.h"
 #include "platform/jobs/contents.h"
 #include "platform/jobs/operands.h"
 #include "platform/jobs/workload.h"
@@ -168,6 +169,13 @@ TenantsKind::TenantsKind() : policy(tally_policy_defaults()), rate(rate_policy_d
   // the L2.
   policy.profile_iterations = 1;
   policy.profile_warm_up_iterations = 1;
+}
+
+void TenantsKind::resolve(const std::string& workload) {
+  for (std::string* name : {&high, &trace}) *name = stretto::beside(workload, *name);
+  std::vector<std::string> names = names_of(best_effort);
+  for (std::string& name : names) name = stretto::beside(workload, name);
+  best_effort = fmt::format("{}", fmt::join(names, ","));
 }
 
 void TenantsKind::describe(ParameterSet& set) {

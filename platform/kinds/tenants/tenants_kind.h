@@ -28,6 +28,7 @@ class TenantsKind final : public WorkloadKind {
   TenantsKind();
   const KindInfo& info() const override;
   void describe(ParameterSet& set) override;
+  void resolve(const std::string& workload) override;
   std::string first_error() const override;
   std::map<std::string, uint64_t> shape() const override;
   void check(const JobRequest& request) const override;
