@@ -174,7 +174,27 @@ std::string ProgramJob::table() const {
         known(fmt::format("{:.1f}", static_cast<double>(one.ended) / (1e3 * kNanosecond))),
         outcome_of(one));
   }
+  const uint64_t launches = server_ == nullptr ? 0 : server_->result().refused_launches;
+  if (launches == 0) return text;
+  text += fmt::format(
+      "  {} launches of kernels that are not transformed, as they are; not transformed:\n",
+      launches);
+  constexpr size_t kShown = 8;
+  size_t left = refused_kernels().size();
+  for (const std::string& one : refused_kernels()) {
+    text += fmt::format("    {}\n", one);
+    if (--left != 0 && refused_kernels().size() - left == kShown) {
+      text += fmt::format("    and {} more: not_transformed in stats.json\n", left);
+      break;
+    }
+  }
   return text;
+}
+
+// Each once, however many clients have its library.
+std::set<std::string> ProgramJob::refused_kernels() const {
+  if (server_ == nullptr) return {};
+  return {server_->refused().begin(), server_->refused().end()};
 }
 
 void ProgramJob::audit(uint32_t rank, AuditSink& sink) const {
@@ -222,10 +242,9 @@ boost::json::object ProgramJob::details() const {
   if (server_ == nullptr) return describe(programs_.front());
   boost::json::array clients;
   for (const Program& program : programs_) clients.push_back(describe(program));
-  boost::json::array refused;
-  for (const std::string& one : server_->refused()) refused.emplace_back(one);
+  const std::set<std::string> refused = refused_kernels();
   return {{"clients", std::move(clients)},
-          {"not_transformed", std::move(refused)},
+          {"not_transformed", boost::json::array(refused.begin(), refused.end())},
           {"launches_not_transformed", server_->result().refused_launches}};
 }
 

@@ -5,6 +5,7 @@
 #define STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_JOB_H_
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +55,7 @@ class ProgramJob final : public ServersJob, public CodeOwner {
 
   // "right", "wrong: ...", "its kernel faulted" or "not returned".
   static std::string outcome_of(const Program& program);
+  std::set<std::string> refused_kernels() const;
   uint64_t heap_of(uint32_t server) const override;
   stretto_runtime_options_t options_of(uint32_t number) const;
   void run(HostCore& core, Program& program, uint32_t number);

@@ -42,7 +42,8 @@ std::vector<TenantAlone> alone_of(const TenantsKind& kind, const JobRequest& req
         fmt::format("tenants.alone: {} is no complete result of mode ideal", kind.alone));
   const ResultValue job = file.root().at("job");
   if (job.at("scope").text() != machine_scope(request))
-    throw UserError(fmt::format("tenants.alone: {} is of another machine", kind.alone));
+    throw UserError(fmt::format(
+        "tenants.alone: {} is of another machine, or has another gpu.executor", kind.alone));
   std::vector<TenantAlone> all;
   std::vector<std::string> contents;
   for (const ResultValue& one : job.at("clients").items()) {

@@ -233,10 +233,10 @@ void TenantsKind::describe(ParameterSet& set) {
   set.text("alone", alone,
            "Result folder of the same clients in mode ideal: throughput and p99 are given beside "
            "theirs alone, too.");
-  set.text(
-      "profiles", profiles,
-      "Result folder of mode tally or tally-stock-isa on the same machine: kernels of which its "
-      "profiler has measured all are not measured again.");
+  set.text("profiles", profiles,
+           "Modes tally and tally-stock-isa: result folder of the same mode on the same machine; "
+           "kernels "
+           "of which its profiler has measured all are not measured again.");
   set.number("launch_latency_ns", launch_latency_ns, 0, 1'000'000'000,
              "Law: so long after high priority has become active a best-effort kernel that was on "
              "its way may begin, and none later.");
