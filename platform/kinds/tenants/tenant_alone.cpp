@@ -5,6 +5,7 @@
 
 #include "models/common/error.h"
 #include "models/common/read_file.h"
+#include "platform/kinds/tenants/profiles.h"
 #include "platform/kinds/tenants/tenants_kind.h"
 #include "platform/results/result_file.h"
 
