@@ -261,11 +261,21 @@ ElfImage ElfImage::parse(const std::string& name, const std::vector<uint8_t>& by
 uint8_t* ElfImage::at(uint64_t address, uint64_t size_bytes) {
   for (Segment& segment : segments_) {
     const uint64_t offset = address - segment.address;
-    if (offset < segment.data.size() && size_bytes <= segment.data.size() - offset) {
+    if (offset < segment.data.size() && size_bytes <= segment.data.size() - offset)
       return &segment.data[offset];
-    }
   }
   return nullptr;
+}
+
+const uint8_t* ElfImage::data(uint64_t address, uint64_t size_bytes) const {
+  return const_cast<ElfImage*>(this)->at(address, size_bytes);
+}
+
+void ElfImage::add_function(const std::string& name, uint64_t address) {
+  const auto place = std::lower_bound(symbols_.begin(), symbols_.end(), address,
+                                      [](const Symbol& s, uint64_t a) { return s.address < a; });
+  if (place == symbols_.end() || place->address != address)
+    symbols_.insert(place, {name, address, 0, true});
 }
 
 std::optional<uint64_t> ElfImage::symbol(const std::string& name) const {

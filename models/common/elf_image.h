@@ -63,6 +63,11 @@ class ElfImage {
   uint64_t high_address() const;
   const std::string& sha256() const { return sha256_; }  // Of the file, lower-case hex.
 
+  // Bytes of a segment; nullptr: they are not all in one.
+  const uint8_t* data(uint64_t address, uint64_t size_bytes) const;
+  // Names a place that has no name yet.
+  void add_function(const std::string& name, uint64_t address);
+
   // REQUIRES: position_independent() and not relocated yet.
   void relocate(uint64_t base);
 

@@ -8,7 +8,6 @@
 #include <tuple>
 #include <vector>
 
-#include "models/common/elf_image.h"
 #include "models/common/error.h"
 #include "models/host/host_group.h"
 #include "platform/base/installation.h"
@@ -21,6 +20,7 @@
 #include "platform/machine/card_node.h"
 #include "platform/machine/collect.h"
 #include "platform/machine/gpu_node.h"
+#include "platform/machine/loaded_code.h"
 #include "platform/machine/nic_node.h"
 #include "platform/machine/queue_fill.h"
 #include "platform/machine/switch_node.h"
@@ -64,7 +64,7 @@ class System::State {
                                     [this, gpu](Time at) { read_use(gpu, at); });
     if (timeline != nullptr) {
       timeline->set_kernel_names(
-          [this](unsigned gpu, uint64_t code) { return kernel_at(gpu, code); });
+          [this](unsigned gpu, uint64_t code) { return code_.at(gpu, code); });
     }
     tohost_.resize(count);
     load_firmware();
@@ -88,7 +88,7 @@ class System::State {
       for (const auto& [key, entry] : gpus_[gpu]->sampled->entries()) {
         const auto kernel = one.kernels.find(key);
         if (kernel != one.kernels.end())
-          kernel->second.name = kernel_at(static_cast<unsigned>(gpu), entry);
+          kernel->second.name = code_.at(static_cast<unsigned>(gpu), entry);
       }
       all.merge(one);
     }
@@ -206,7 +206,7 @@ class System::State {
     for (unsigned gpu = 0; gpu < gpus_.size(); ++gpu) {
       gpus_[gpu]->sample(spec_, rates, table, [this, gpu](const std::string& key, uint64_t entry) {
         throw UserError(
-            missing_body(request_.machine, request_.options.workload, kernel_at(gpu, entry), key));
+            missing_body(request_.machine, request_.options.workload, code_.at(gpu, entry), key));
       });
     }
   }
@@ -252,7 +252,7 @@ class System::State {
     for (const auto& host : hosts_) {
       host->on_code([this](uint64_t base, const void* elf, uint64_t bytes) {
         const uint8_t* const first = static_cast<const uint8_t*>(elf);
-        code_.insert_or_assign(base, ElfImage::parse("kernel", {first, first + bytes}));
+        code_.add(base, {first, first + bytes});
       });
       if (timeline != nullptr)
         host->set_trace(&timeline->page(static_cast<unsigned>(gpus_.size() + all.size())));
@@ -424,7 +424,7 @@ class System::State {
 
   // A fault of a kernel ends the run.
   [[noreturn]] void fail(unsigned gpu, const GpuFault& fault) const {
-    const std::string symbol = kernel_at(gpu, fault.pc);
+    const std::string symbol = code_.at(gpu, fault.pc);
     std::string text = describe_fault(gpu, fault) + (symbol.empty() ? "" : ", in " + symbol);
     for (const auto& job : jobs_) {
       auto* const owner = dynamic_cast<CodeOwner*>(job.get());
@@ -435,17 +435,6 @@ class System::State {
     // What the user asked for does not fit, see throw_status().
     if (fault.kind == FaultKind::kernel_too_large) throw UserError(text);
     throw CheckError(text);
-  }
-
-  // The function at `code` in the memory of a GPU; "" if no program has loaded code there.
-  std::string kernel_at(unsigned gpu, uint64_t code) const {
-    const uint64_t address = uint64_t{gpu + 1} << STRETTO_NODE_SHIFT | (code & STRETTO_OFFSET_MASK);
-    auto found = code_.upper_bound(address);
-    if (found == code_.begin()) return "";
-    --found;
-    const ElfImage& image = found->second;
-    if (address - found->first >= image.high_address()) return "";
-    return image.symbolize(address - found->first);
   }
 
   void start_workload(Timeline* timeline) {
@@ -560,7 +549,7 @@ class System::State {
   std::vector<std::unique_ptr<NicNode>> nics_;  // By server.
   std::vector<std::unique_ptr<SwitchNode>> switches_;
   std::shared_ptr<const ElfImage> firmware_;
-  std::map<uint64_t, ElfImage> code_;             // By 48-bit address: what programs have loaded.
+  LoadedCode code_;
   std::vector<std::unique_ptr<Host>> hosts_;      // By server; none without a workload.
   std::vector<std::unique_ptr<Host>> smartnics_;  // By card, likewise.
   std::unique_ptr<HostGroup> group_;              // Of several.

@@ -35,7 +35,17 @@ static int has_memory(const client_t* client, const void* pointer, uint64_t byte
   return 0;
 }
 
+// Whether nothing is under way, as far as is known without waiting.
+static int is_idle(client_t* client) {
+  return client->idle_at == client->channel.messages || client_is_done(client, client_mark(client));
+}
+
+// Waits for earlier work, as cudaMalloc of the runtime does.
 static cudaError_t allocate(client_t* client, uint64_t bytes, uint64_t* address) {
+  if (!is_idle(client)) {
+    const cudaError_t earlier = client_wait_all(client, "cudaMalloc");
+    if (earlier != cudaSuccess) return earlier;
+  }
   const tally_message_t message = {
       .operation = TALLY_MALLOC,
       .malloc = {
@@ -43,6 +53,7 @@ static cudaError_t allocate(client_t* client, uint64_t bytes, uint64_t* address)
   tally_reply_t reply;
   const cudaError_t error = client_call(client, "cudaMalloc", &message, NULL, &reply);
   *address = reply.value[0];
+  client->idle_at = client->channel.messages;
   return error;
 }
 
@@ -55,7 +66,8 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   if (block == NULL)
     return stretto_runtime_refuse(cudaErrorMemoryAllocation, "cudaMalloc: no host memory");
   // Whole words: sets and copies have them.
-  const cudaError_t error = allocate(client, (bytes + 7) & ~7ull, &block->address);
+  const uint64_t rounded = bytes > SIZE_MAX - 7 ? SIZE_MAX & ~7ull : (bytes + 7) & ~7ull;
+  const cudaError_t error = allocate(client, rounded, &block->address);
   if (error != cudaSuccess) {
     free(block);
     return error;
@@ -134,10 +146,6 @@ static uint64_t send_pieces(client_t* client, uint64_t to, uint64_t at, const ui
     message = client_send(client, &one, NULL);
   }
   return message;
-}
-
-static int is_idle(client_t* client) {
-  return client->idle_at == client->channel.messages || client_is_done(client, client_mark(client));
 }
 
 static cudaError_t copy_in(client_t* client, const char* call, uint64_t to, const void* from,

@@ -117,28 +117,41 @@ static void find_kernel(tenant_t* t, const tally_message_t* m, const char* name)
 
 // Memory
 
-static void allocate(tenant_t* t, const tally_message_t* m) {
-  for (size_t i = 0; i < t->memory_count; ++i) {
-    struct memory_block* b = &t->memory[i];
-    if (b->used || b->bytes != m->malloc.bytes || b->alignment < m->malloc.alignment) continue;
-    const stretto_status_t status = t->driver->api->map(t->driver, t->stream, b->address, b->bytes,
-                                                        (uint32_t)m->malloc.allocation);
-    b->used = status == STRETTO_OK;
-    answer_driver(t, status, b->address);
+static int is_idle(const server_t* s, const tenant_t* t) {
+  return t->submitted_count == 0 && t->items_count == 0 &&
+         (s->current.phase == PHASE_NONE || s->current.tenant != t);
+}
+
+// Waits until the GPU has mapped the block: it may have no room for one more.
+static void allocate(const server_t* s, tenant_t* t, const tally_message_t* m) {
+  const stretto_api_t* const api = t->driver->api;
+  const uint64_t bytes = m->malloc.bytes, alignment = m->malloc.alignment;
+  const uint32_t allocation = (uint32_t)m->malloc.allocation;
+  if (!is_idle(s, t)) {
+    answer(t, STRETTO_ERROR_STATE, 0, 0, 0, "malloc: not while work of the client is under way");
     return;
   }
-  if (!grow((void**)&t->memory, t->memory_count, sizeof *t->memory)) {
-    answer(t, STRETTO_ERROR_TABLE_FULL, 0, 0, 0, "malloc: no host memory");
-    return;
+  struct memory_block* block = NULL;
+  for (size_t i = 0; i < t->memory_count && block == NULL; ++i) {
+    struct memory_block* const b = &t->memory[i];
+    if (!b->used && b->bytes == bytes && b->alignment >= alignment) block = b;
   }
-  struct memory_block b = {.bytes = m->malloc.bytes,
-                           .alignment = m->malloc.alignment,
-                           .allocation = (uint32_t)m->malloc.allocation,
-                           .used = 1};
-  const stretto_status_t status = t->driver->api->allocate(t->driver, t->stream, b.bytes,
-                                                           b.alignment, b.allocation, &b.address);
-  if (status == STRETTO_OK) t->memory[t->memory_count++] = b;
-  answer_driver(t, status, b.address);
+  stretto_status_t status = STRETTO_OK;
+  if (block != NULL) {
+    status = api->map(t->driver, t->stream, block->address, bytes, allocation);
+  } else {
+    if (!grow((void**)&t->memory, t->memory_count, sizeof *t->memory)) {
+      answer(t, STRETTO_ERROR_TABLE_FULL, 0, 0, 0, "malloc: no host memory");
+      return;
+    }
+    block = &t->memory[t->memory_count];
+    *block = (struct memory_block){.bytes = bytes, .alignment = alignment};
+    status = api->allocate(t->driver, t->stream, bytes, alignment, allocation, &block->address);
+    if (status == STRETTO_OK) ++t->memory_count;
+  }
+  if (status == STRETTO_OK) status = api->stream_synchronize(t->driver, t->stream);
+  if (status == STRETTO_OK) block->used = 1;
+  answer_driver(t, status, block->address);
 }
 
 static void copy_in(tenant_t* t, const tally_message_t* m) {
@@ -235,7 +248,7 @@ static void serve(server_t* s, tenant_t* t, const tally_message_t* m, const uint
   switch (m->operation) {
     case TALLY_LIBRARY_LOAD: load_library(s, t, m); break;
     case TALLY_KERNEL: find_kernel(t, m, (const char*)payload); break;
-    case TALLY_MALLOC: allocate(t, m); break;
+    case TALLY_MALLOC: allocate(s, t, m); break;
     case TALLY_COPY_IN: copy_in(t, m); break;
     case TALLY_STREAM_CREATE:
     case TALLY_STREAM_DESTROY:

@@ -73,7 +73,6 @@ typedef struct tenant {
   size_t kernel_count;
   struct memory_block {
     uint64_t address, bytes, alignment;
-    uint32_t allocation;
     int used;
   } * memory;
   size_t memory_count;

@@ -2,10 +2,15 @@
 // Question: do programs that know of no server share a GPU through one, with the results that they have alone?
 // The same files run with devices of their own and as clients: libtally_client.so is preloaded and sends
 // their calls on. What clients do wrong, early or late is theirs alone. Forwarding costs little.
+#include <elf.h>
+
 #include <catch2/catch.hpp>
 
+#include <cstddef>
+#include <cstring>
 #include <fstream>
 
+#include "models/common/read_file.h"
 #include "tests/system/compile.h"
 
 using namespace stretto::test;
@@ -155,6 +160,37 @@ STRETTO_KERNEL(scale, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096, .pri
   CHECK(programs.clients()[1].at("outcome") == "its kernel faulted");
 }
 
+TEST_CASE("a client that is given no more memory is told, and the other is not touched") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "client.c");
+  programs.right(program, programs.elf + " fills", "");
+  for (const std::string& server : {"no-scheduling", "tally", "tally-unmodified"}) {
+    for (const std::string high : {"0", "1"}) {
+      const std::string work = programs.elf + " work", fills = programs.elf + " fills";
+      const Finished served =
+          programs.right(program, high == "0" ? work + " | " + fills : fills + " | " + work,
+                         "--set program.clients=2 --set program.server=" + server +
+                             " --set program.high_priority=" + high);
+      INFO(served.output);
+      CHECK(served.says("filled 1: some hundred pieces"));
+      CHECK(count(served, "rounds right in ") == 2);
+    }
+  }
+}
+TEST_CASE("a damaged section of one client's ELF ends no run") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "client.c");
+  std::string bytes = stretto::read_file(programs.elf);
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const size_t size_of_text = header.e_shoff + header.e_shentsize + offsetof(Elf64_Shdr, sh_size);
+  const uint64_t beyond = uint64_t{1} << 40;
+  std::memcpy(bytes.data() + size_of_text, &beyond, sizeof beyond);
+  const std::string damaged = programs.scratch.file("damaged.elf", bytes);
+  programs.right(program, damaged + " work", "");
+  programs.right(program, programs.elf + " work | " + damaged + " work",
+                 "--set program.clients=2 --set program.server=tally");
+}
 TEST_CASE("clients may be different programs, and one may ask for nothing") {
   const Programs programs;
   const std::string program = compile(programs.scratch, "vector_add.c"),

@@ -2,7 +2,8 @@
 // A program that may share a GPU: rounds of copies in, kernels, copies out, each checked. It knows of no server.
 //   client.so KERNELS.elf what [rounds [kernels [words]]]
 //     what: work; idle (no call); early (one round); late (waits before its first call); fail, crash, exit (after half of
-//     the rounds, with work under way); devices (asks for the current device 1,000 times a round)
+//     the rounds, with work under way); devices (asks for the current device 1,000 times a round); fills (first
+//     takes memory until there is none for one more piece, twice)
 #include <cuda_runtime.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +22,21 @@ static uint64_t words[WORDS], back[WORDS];
 static void go_wrong(const char* what) {
   if (strcmp(what, "crash") == 0) *(volatile int*)8 = 1;
   if (strcmp(what, "exit") == 0) exit(0);
+}
+
+// Until the GPU maps no more pieces; what was given out is good, and there is room for one that was freed.
+static void fill(unsigned turn) {
+  enum { MOST = 2000 };
+  static void* piece[MOST];
+  unsigned pieces = 0;
+  while (pieces < MOST && cudaMalloc(&piece[pieces], 64) == cudaSuccess) ++pieces;
+  MUST(pieces > 100 && pieces < MOST && piece[pieces] == NULL);
+  OK(cudaFree(piece[pieces - 1]));
+  OK(cudaMalloc(&piece[pieces - 1], 64));
+  OK(cudaMemset(piece[pieces - 1], 0, 64));
+  OK(cudaDeviceSynchronize());
+  for (unsigned i = 0; i < pieces; ++i) OK(cudaFree(piece[i]));
+  printf("filled %u: some hundred pieces\n", turn);
 }
 
 int main(int argc, char** argv) {
@@ -44,6 +60,7 @@ int main(int argc, char** argv) {
   OK(cudaLibraryGetKernel(&scale, library, "scale"));
   OK(cudaStreamCreate(&stream));
   OK(cudaMalloc(&data, bytes));
+  for (unsigned turn = 0; turn < 2 && strcmp(what, "fills") == 0; ++turn) fill(turn);
   const unsigned long long begin = stretto_time();
   for (unsigned round = 0; round < rounds; ++round) {
     uint64_t factor = 1;
