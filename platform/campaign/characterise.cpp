@@ -61,6 +61,7 @@ class Characterisation {
         throw UserError(fmt::format("characterise: {} is there twice", workload));
     if (options_.no_check && !options_.checks.empty())
       throw UserError(fmt::format("--check {}: --no-check leaves checks out", options_.checks[0]));
+    for (const std::string& workload : all) (void)resolve(workload);
   }
 
   CampaignRun run_of(const std::string& workload, const std::string& folder,

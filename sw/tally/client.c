@@ -342,6 +342,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
   const struct CUevent_st *a = event_of(client, start), *b = event_of(client, end_event);
   if (a == NULL || b == NULL)
     return no_event("cudaEventElapsedTime", a == NULL ? start : end_event);
+  if (milliseconds == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaEventElapsedTime: null");
   for (int i = 0; i < 2; ++i) {
     const struct CUevent_st* e = i == 0 ? a : b;
     if (e->message == 0 || !e->has_time)

@@ -53,8 +53,9 @@ typedef struct profile {
   uint64_t duration_ns[TALLY_CANDIDATES];
   uint32_t candidates;
   uint64_t original_ns;
-  uint32_t runs;  // Of the configuration that is measured now,
-  uint32_t turn;  // 0: of the original, to warm up; 1: of it; 2 + i: of candidate i.
+  uint32_t runs;     // Of the configuration that is measured now,
+  uint32_t stopped;  // and its runs that do not count.
+  uint32_t turn;     // 0: of the original, to warm up; 1: of it; 2 + i: of candidate i.
   uint64_t sum_ns;
   int is_chosen;
   tally_configuration_t chosen;
@@ -102,10 +103,11 @@ typedef struct current {
   profile_t* profile;  // Null: not looked for.
   tally_configuration_t configuration;
   int has_begun;
-  int is_measured;      // This launch is a measured run of its profile ...
-  int was_interrupted;  // ... but for that.
-  uint64_t begun_ns;
-  uint32_t first;  // Of the next slice.
+  int is_measured;  // This launch is a measured run of its profile.
+  int was_interrupted;
+  uint64_t begun_ns;  // Of what is on the GPU.
+  uint64_t ran_ns;    // In all, as the host sees it, without waits for high priority.
+  uint32_t first;     // Of the next slice.
   uint64_t control;
   stretto_event_t event;
   stretto_event_t stopped;  // Of the packet that stops, or of the copy of `next`.
@@ -157,8 +159,9 @@ int schedule_word(const server_t* s, stretto_host_word_t* word);
 profile_t* profile_find(server_t* s, tenant_t* t, const item_t* item);
 // The configuration to launch next, and whether that is a measured run.
 tally_configuration_t profile_next(const profile_t* profile, int* is_measured);
-// A run that was not interrupted took so long.
-void profile_note(server_t* s, const tenant_t* t, profile_t* profile, uint64_t duration_ns);
+// A run took so long; one that was interrupted counts if as many were before as are to be measured.
+void profile_note(server_t* s, const tenant_t* t, profile_t* profile, uint64_t duration_ns,
+                  int was_interrupted);
 
 #define TRY(call)                                      \
   do {                                                 \

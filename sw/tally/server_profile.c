@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The profiler: configurations of best-effort kernels are measured on the launches that their clients
-// ask for (TL-PROF-01). Times are the host's, from the launch to the completion that it sees; a run
-// that was stopped does not count and is repeated.
+// ask for (TL-PROF-01). Times are the host's, from a launch to the completion that it sees. A run that
+// was stopped does not count and is repeated, but no more often than runs are measured: then its parts
+// count together, each with its launch and the time in which workers leave.
 #include <stdlib.h>
 
 #include "sw/tally/server_internal.h"
@@ -140,16 +141,21 @@ tally_configuration_t profile_next(const profile_t* profile, int* is_measured) {
   return original_of(profile);
 }
 
-void profile_note(server_t* s, const tenant_t* t, profile_t* p, uint64_t duration_ns) {
+void profile_note(server_t* s, const tenant_t* t, profile_t* p, uint64_t duration_ns,
+                  int was_interrupted) {
   const tally_policy_t* policy = &s->p->policy;
   const uint32_t wanted =
       p->turn == 0 ? policy->profile_warm_up_iterations : policy->profile_iterations;
+  if (was_interrupted && p->stopped < wanted) {
+    ++p->stopped;
+    return;
+  }
   p->sum_ns += duration_ns;
   if (++p->runs < wanted) return;
   const uint64_t mean = p->sum_ns / p->runs;
   if (p->turn == 1) p->original_ns = mean;
   if (p->turn >= 2) p->duration_ns[p->turn - 2] = mean;
-  p->runs = 0;
+  p->runs = p->stopped = 0;
   p->sum_ns = 0;
   if (++p->turn == 2 + p->candidates) settle(s, t, p);
 }

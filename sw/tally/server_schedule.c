@@ -77,14 +77,16 @@ static tally_record_t record_of(const current_t* c, tally_record_kind_t kind) {
                           .kernel = c->item.kernel->name};
 }
 
+// What was launched has ended, or has stopped.
+static void note_run(server_t* s) { s->current.ran_ns += server_now(s) - s->current.begun_ns; }
+
 static void end_current(server_t* s, uint64_t next) {
   current_t* c = &s->current;
   tally_record_t record = record_of(c, TALLY_ENDED);
   record.next = next;
   record.is_last = 1;
   server_log(s, record);
-  if (c->is_measured && !c->was_interrupted)
-    profile_note(s, c->tenant, c->profile, server_now(s) - c->begun_ns);
+  if (c->is_measured) profile_note(s, c->tenant, c->profile, c->ran_ns, c->was_interrupted);
   free(c->item.arguments);
   *c = (current_t){.phase = PHASE_NONE};
 }
@@ -127,7 +129,6 @@ static stretto_status_t start(server_t* s, int original) {
   if (!c->has_begun) {
     choose(s, original);
     c->has_begun = 1;
-    c->begun_ns = server_now(s);
     if (c->configuration.form == STRETTO_FORM_PREEMPT) c->control = take_control(s);
   } else if (c->configuration.form == STRETTO_FORM_PREEMPT) {
     write_flag(s, 0);  // It alone: the index is kept (TL-PTB-07).
@@ -136,6 +137,7 @@ static stretto_status_t start(server_t* s, int original) {
   uint32_t groups = c->configuration.groups;
   if (c->configuration.form == STRETTO_FORM_SLICE && groups > left) groups = left;
   c->phase = PHASE_RUNNING;
+  c->begun_ns = server_now(s);
   const stretto_status_t status = server_launch(s, c->tenant, &c->item, c->configuration.form,
                                                 c->first, groups, c->control, &c->event);
   if (c->configuration.form == STRETTO_FORM_SLICE) c->first += groups;
@@ -213,6 +215,7 @@ static stretto_status_t look(server_t* s, int* progress) {
   const int is_on_gpu = before == PHASE_RUNNING || before == PHASE_STOPPING;
   if (is_on_gpu && c->tenant->driver->api->event_query(c->tenant->driver, &c->event)) {
     *progress = 1;
+    note_run(s);
     if (before == PHASE_STOPPING) return read_next(s);
     if (c->configuration.form == STRETTO_FORM_SLICE && c->first < c->item.work_groups) {
       wait_again(s, 0);

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "models/common/read_file.h"
 #include "tests/support/run_json.h"
 #include "tests/unit/platform/result_folder.h"
 
@@ -188,13 +189,21 @@ TEST_CASE("in turn, clients lose and double nothing, however long slices are",
   }
 }
 
+TEST_CASE("a slice in which nobody would get on is refused, with the time that states take") {
+  const Finished bad =
+      run_stretto("run tally/small --mode time-slicing --set tenants.slice_ns=1000");
+  CHECK(bad.status == 2);
+  CHECK(bad.says("tenants.slice_ns: 1000 is shorter than"));
+  CHECK(bad.says("in which registers and LDS of all units"));
+}
+
 // Each client more is a context more, whose work-groups the driver has to find room for.
 TEST_CASE("four clients in turn save only where they were given room", "[TL-BASE-01]") {
   std::string others = " --set tenants.best_effort=tally/models/tiny-training";
   for (int i = 2; i < 4; ++i) others += ",tally/models/tiny-training";
   const RunResult sliced =
       run("time-slicing", others +
-                              " --set tenants.slice_ns=20000 --set tenants.requests=1 "
+                              " --set tenants.slice_ns=30000 --set tenants.requests=1 "
                               "--set tenants.lead=1");
   CHECK(sliced.at("job.clients").as_array().size() == 4);
   CHECK(sliced.number("statistics.gpu0.compute.front_end.suspended") > 0);
@@ -211,7 +220,7 @@ TEST_CASE("what suspended work-groups do not get back is found out") {
       {"bytes", "bytes of suspended work-groups written = read back"}};
   for (const auto& [fault, line] : cases) {
     const Finished finished = run_stretto(
-        "run tally/small --mode time-slicing --impl all=model --set tenants.slice_ns=10000 --set "
+        "run tally/small --mode time-slicing --impl all=model --set tenants.slice_ns=30000 --set "
         "tenants.requests=4 --set tenants.lead=0 --set tenants.best_effort=" +
         file + " --set gpu.fault.restore=" + fault + " --out " + scratch.path + "/" + fault);
     INFO(finished.output);
@@ -369,6 +378,21 @@ TEST_CASE("configurations are measured on the client's own launches", "[TL-PROF-
   }
 }
 
+TEST_CASE("what high priority interrupts again and again is measured all the same") {
+  const auto unmeasured = [](const RunResult& result) {
+    std::vector<std::string> names;
+    for (const auto& name : result.at("job.server.still_measured").as_array())
+      names.emplace_back(name.as_string());
+    return names;
+  };
+  const RunResult early = run("tally", " --set tenants.requests=10");
+  CHECK(unmeasured(early) == std::vector<std::string>{"count", "map_add_fp16"});
+  CHECK(early.says("still measured, form and size not chosen: count, map_add_fp16"));
+  const RunResult late = run("tally", " --set tenants.requests=60");
+  CHECK(unmeasured(late).empty());
+  CHECK_FALSE(late.says("still measured"));
+}
+
 // High priority rests all the while, and kernels would run as they are.
 TEST_CASE("a long rest is used to measure, and each line is launched as often as that needs") {
   const std::string set =
@@ -454,6 +478,10 @@ TEST_CASE("figures are given beside those of the same clients alone, and of no o
               .status == 0);
   const Finished compared = run_stretto("compare " + alone + " " + beside);
   CHECK(compared.status == 0);
+  // Of checksums twelve digits: a row fits a screen.
+  const std::string sum(client(result, 0).at("outputs_sha256").as_string());
+  CHECK(compared.says(sum.substr(0, 12)));
+  CHECK_FALSE(compared.says(sum.substr(0, 13)));
   CHECK_FALSE(compared.says("no speed-up"));
   const Finished other = run_stretto("run tally/models/tiny-training --mode ideal" + set);
   CHECK(other.status == 2);
@@ -581,6 +609,8 @@ TEST_CASE("lines of kernels and arrivals have limits") {
   const std::map<std::string, std::string> cases{
       {"tenants.kernels='1000001 gelu:16'", "TIMES is 1 to 1000000"},
       {"tenants.kernels='gelu:16 host_ns=4294967296'", "host_ns is 0 to 4294967295"},
+      {"tenants.kernels=no:1", "there is count, gemm,"},
+      {"tenants.kernels=count:0x1", "'0x1' is no size; allowed: whole numbers from 1 on, with x"},
       {trace + "/late.txt", "late.txt:2: '10000000001' is no time in whole microseconds, 0 to"},
       {trace + "/odd.txt", "odd.txt:1: '0?\?' is no time"}};
   for (const auto& [set, line] : cases) {
@@ -601,7 +631,36 @@ TEST_CASE("a time limit ends a run whose clients sleep, and its results are kept
       scratch.path + "/trace.txt --out " + scratch.path + "/r");
   INFO(run.output);
   CHECK(run.status == 124);
-  CHECK(std::filesystem::exists(scratch.path + "/r/stats.json"));
+  const RunResult result(stats(scratch.path + "/r"), run.output);
+  CHECK(client(result, 0).at("requests").to_number<uint64_t>() == 1);
+  CHECK(client(result, 0).at("requests_per_s").to_number<double>() > 0);
+}
+
+// Of several kernels each line's have to be found once.
+TEST_CASE("lines may be very long, and a time limit ends their runs, too") {
+  const Scratch scratch;
+  const std::string file =
+      scratch.file("long.yaml",
+                   "tenants:\n  kernels: |\n    1000000 gelu:16\n    1000000 relu:16\n    1000000 "
+                   "add:16\nmodes: [ideal]\nmachine: a100-nvswitch\n");
+  const Finished run =
+      run_stretto("run " + file + " --impl all=model --set gpu.cus=8 --time-limit 2 --out " +
+                      scratch.path + "/r",
+                  "timeout 60");
+  INFO(run.output);
+  CHECK(run.status == 124);
+}
+
+TEST_CASE("rewritten kernels have their names in a timeline, with their form") {
+  const Scratch scratch;
+  REQUIRE(run_stretto("run tally/small --mode tally --impl all=model --timeline --out " +
+                      scratch.path + "/r")
+              .status == 0);
+  const std::string timeline = stretto::read_file(scratch.path + "/r/timeline.json");
+  for (const char* const name :
+       {"map_add_fp16 wg", "map_add_fp16 (slice) wg", "count (preempt) wg"})
+    CHECK(timeline.find(name) != std::string::npos);
+  CHECK(timeline.find("_DYNAMIC") == std::string::npos);
 }
 
 // Of a table that is longer than half of the memory a few rows are read.

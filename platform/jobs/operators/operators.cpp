@@ -90,7 +90,8 @@ std::vector<uint32_t> Fields::numbers(const std::string& key, size_t count, uint
       uint32_t value = 0;
       const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
       if (error != std::errc() || end != part.data() + part.size() || value < least)
-        refuse(fmt::format("'{}' is no size", *field));
+        refuse(fmt::format("'{}' is no size; allowed: whole numbers from {} on{}", *field, least,
+                           count > 1 ? ", with x between" : ""));
       values.push_back(value);
     }
     if (values.size() != count)
@@ -125,7 +126,7 @@ ops_element_t Fields::element() {
 }
 
 std::unique_ptr<Operator> parse_operator(const std::string& text, const MachineSpec& spec,
-                                         const std::string& where) {
+                                         const std::string& where, const char* others) {
   std::vector<std::string> parts = parts_of(text, ":");
   const std::string name = parts.front();
   parts.erase(parts.begin());
@@ -137,7 +138,7 @@ std::unique_ptr<Operator> parse_operator(const std::string& text, const MachineS
   if (one == nullptr) one = make_rows(name, fields, spec);
   if (one == nullptr) one = make_index(name, fields, spec);
   if (one == nullptr)
-    fields.refuse(fmt::format("there is gemm, attention, {}, {}, {}",
+    fields.refuse(fmt::format("there is {}gemm, attention, {}, {}, {}", others,
                               boost::join(vector_names(), ", "), boost::join(rows_names(), ", "),
                               boost::join(index_names(), ", ")));
   return one;

@@ -108,9 +108,10 @@ class Fields {
   std::vector<std::string> fields_;
 };
 
-// "gemm:512x512x512:fp16". Throws UserError with `where` before the message.
+// "gemm:512x512x512:fp16". Throws UserError with `where` before the message; `others`: what else the caller
+// takes, "count, ".
 std::unique_ptr<Operator> parse_operator(const std::string& text, const MachineSpec& spec,
-                                         const std::string& where);
+                                         const std::string& where, const char* others = "");
 // Of a list with commas.
 std::vector<std::unique_ptr<Operator>> parse_operators(const std::string& list,
                                                        const MachineSpec& spec,

@@ -79,7 +79,7 @@ void TenantPlan::parse(const std::string& kernels, const std::string& where) {
           fields.erase(fields.begin());
           line.op = std::make_unique<CountOperator>(Fields(where, word, fields));
         } else {
-          line.op = parse_operator(word, spec_, where);
+          line.op = parse_operator(word, spec_, where, "count, ");
         }
       } else {
         throw UserError(
@@ -158,11 +158,12 @@ uint32_t TenantPlan::file_of(const std::string& kernel, const std::string& where
 void TenantPlan::make_steps(const std::string& where) {
   for (Line& line : lines_) {
     line.first_step = static_cast<uint32_t>(steps_.size());
-    for (const Launch& launch : line.launches)
-      steps_.push_back({file_of(launch.kernel, where),
-                        kernels_.insert(launch.kernel).first->c_str(), launch.arguments.data(),
-                        static_cast<uint32_t>(launch.arguments.size()), launch.work_groups,
-                        line.host_ns});
+    for (const Launch& launch : line.launches) {
+      const auto kernel = kernels_.emplace(launch.kernel, kernels()).first;
+      steps_.push_back({file_of(launch.kernel, where), kernel->first.c_str(), kernel->second,
+                        launch.arguments.data(), static_cast<uint32_t>(launch.arguments.size()),
+                        launch.work_groups, line.host_ns});
+    }
     for (uint32_t i = 1; i < line.times; ++i)
       for (size_t j = 0; j < line.launches.size(); ++j)
         steps_.push_back(steps_[line.first_step + j]);

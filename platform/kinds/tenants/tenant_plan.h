@@ -4,8 +4,8 @@
 #ifndef STRETTO_PLATFORM_KINDS_TENANTS_TENANT_PLAN_H_
 #define STRETTO_PLATFORM_KINDS_TENANTS_TENANT_PLAN_H_
 
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +33,7 @@ class TenantPlan {
   const std::string& name() const { return name_; }
   const memory_plan_t& memory() const { return memory_; }
   const std::vector<tenant_step_t>& steps() const { return steps_; }
+  uint32_t kernels() const { return static_cast<uint32_t>(kernels_.size()); }
   // Names of ELFs, in the order of tenant_step_t::file.
   const std::vector<std::string>& files() const { return files_; }
   const std::vector<uint8_t>& elf(uint32_t file) const { return elfs_[file]; }
@@ -72,7 +73,7 @@ class TenantPlan {
   std::vector<Input> inputs_;
   std::vector<uint8_t> constants_;
   uint64_t constants_at_ = 0;
-  std::set<std::string> kernels_;  // Names that steps point to.
+  std::map<std::string, uint32_t> kernels_;  // Names that steps point to, with their numbers.
   std::vector<std::string> files_;
   std::vector<std::vector<uint8_t>> elfs_;
   std::vector<tenant_step_t> steps_;

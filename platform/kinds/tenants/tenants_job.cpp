@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <new>
 
 #include "models/common/error.h"
+#include "platform/config/peaks.h"
 #include "platform/jobs/operands.h"
 #include "platform/jobs/shared_gpu.h"
 #include "platform/kinds/tenants/profiles.h"
@@ -44,6 +46,18 @@ uint64_t save_bytes(const MachineSpec& spec) {
   return uint64_t{2} * gpu.cus *
          (gpu.registers_bytes + gpu.lds_bytes + gpu.wavefront_slots * kOfWavefront +
           gpu.workgroup_slots * kRest);
+}
+
+// In a shorter slice what the units may hold does not come back from memory: nobody would get on.
+void check_slice(const MachineSpec& spec, uint64_t slice_ns) {
+  const Peaks peaks = peaks_of(spec);
+  const auto bytes = static_cast<double>(peaks.registers_bytes + peaks.lds_bytes);
+  const auto least_ns = static_cast<uint64_t>(std::ceil(bytes / peaks.hbm_gb_s));
+  if (slice_ns >= least_ns) return;
+  throw UserError(
+      fmt::format("tenants.slice_ns: {} is shorter than {} ns, in which registers and LDS of all "
+                  "units ({:.1f} MB) come back from memory ({:.0f} GB/s): clients would not get on",
+                  slice_ns, least_ns, bytes / 1e6, peaks.hbm_gb_s));
 }
 
 using Requests = std::unique_ptr<tenant_request_t, decltype(&std::free)>;
@@ -91,7 +105,10 @@ SharedGpu shared_by(const TenantsKind& kind, const JobRequest& request,
     most = one;
     largest = "what client " + plan->name() + " allocates";
   }
-  if (tenant_mode(request.mode).is_sliced) needed += texts.size() * save_bytes(request.spec);
+  if (tenant_mode(request.mode).is_sliced) {
+    check_slice(request.spec, kind.slice_ns);
+    needed += texts.size() * save_bytes(request.spec);
+  }
   const uint64_t has = request.share.memory_end - request.share.memory_begin;
   check_memory(request, needed + has - bytes_for_clients(request), largest, most, "its kernels");
   return share_gpu(request, bytes);
@@ -337,12 +354,14 @@ class Tenants final : public Job {
     TenantSpan span = span_of(0);
     if (kind_.time_ns != 0) span.end_ns = span.begin_ns + kind_.time_ns;
     json::array all;
-    for (const TenantWindow& one : windows_of(span, kind_.windows, results_[0], moments_))
-      all.push_back(json::object{{"begin_ns", one.span.begin_ns - span.begin_ns},
-                                 {"end_ns", one.span.end_ns - span.begin_ns},
-                                 {"requests", one.requests},
-                                 {"service_us", {{"p50", one.p50_us}, {"p99", one.p99_us}}},
-                                 {"best_effort_share", one.best_effort_share}});
+    for (const TenantWindow& one : windows_of(span, kind_.windows, results_[0], moments_)) {
+      json::object window{{"begin_ns", one.span.begin_ns - span.begin_ns},
+                          {"end_ns", one.span.end_ns - span.begin_ns},
+                          {"requests", one.requests}};
+      if (one.requests != 0) window["service_us"] = {{"p50", one.p50_us}, {"p99", one.p99_us}};
+      window["best_effort_share"] = one.best_effort_share;
+      all.push_back(std::move(window));
+    }
     return all;
   }
   std::set<std::string> measuring() const {
@@ -378,6 +397,7 @@ class Tenants final : public Job {
       p.file[file] = {plan.elf(file).data(), plan.elf(file).size()};
     p.steps = plan.steps().data();
     p.step_count = static_cast<uint32_t>(plan.steps().size());
+    p.kernel_count = plan.kernels();
     std::vector<uint64_t>& arrivals = arrivals_[i];
     if (i == 0) {
       arrivals = arrivals_of(kind_, request_.seed);
@@ -456,7 +476,8 @@ class Tenants final : public Job {
   // That figures are about: all requests of the first client; alone, each client's own.
   TenantSpan span_of(uint32_t client) const {
     const tenant_result_t& of = results_[alone_ ? client : 0];
-    return {of.begin_ns, std::max(of.begin_ns, of.end_ns)};
+    if (of.end_ns != 0 || of.requests == 0) return {of.begin_ns, std::max(of.begin_ns, of.end_ns)};
+    return {of.begin_ns, of.request[of.requests - 1].end_ns};  // The run was interrupted.
   }
   TenantOwners owners_of_run() const {
     std::vector<TenantSpan> requests;
@@ -501,7 +522,7 @@ class Tenants final : public Job {
     if (name.size() > 28) name = "..." + name.substr(name.size() - 25);
     std::string text = fmt::format("  {:<28}  {:8}", name, results_[client].requests);
     if (results_[client].requests == 0)
-      return text + fmt::format("{:71}  {:>12}  {:12.3f}", "", "", per_s(client)) +
+      return text + fmt::format("{:71}  {:>12}  {}", "", "", figure(per_s(client), 12)) +
              beside_alone(client, 0);
     const Figures f = figures(client);
     for (const double us : f.service_us) text += fmt::format("  {:10.3f}", us);

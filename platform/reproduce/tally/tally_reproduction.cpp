@@ -462,7 +462,8 @@ class Tally {
     }
     if (const auto windows = job.find("windows")) {
       for (const ResultValue& window : windows->items()) {
-        run.window_p99_ms.push_back(window.at("service_us").at("p99").number() / 1000);
+        const auto service = window.find("service_us");  // Not of one without requests.
+        run.window_p99_ms.push_back(service ? service->at("p99").number() / 1000 : 0);
         run.window_best_effort_share.push_back(window.at("best_effort_share").number());
       }
     }

@@ -17,7 +17,7 @@ typedef struct tenant {
   const stretto_host_ops_t* ops;
   tenant_result_t* result;
   tenant_port_t port;
-  tenant_kernel_t* kernels;  // By step.
+  tenant_kernel_t* kernels;  // By number.
   uint64_t count;            // Work-groups launched.
   tenant_turn_t turn;
 } tenant_t;
@@ -43,6 +43,12 @@ static void tell(const tenant_t* t, uint32_t word, uint64_t value) {
   t->ops->store(t->ops->context, word_of(t, t->p->number, word), value);
 }
 
+static void tell_requests(const tenant_t* t) {
+  t->result->messages = t->port.channel.messages;
+  t->result->message_bytes = t->port.channel.bytes;
+  tell(t, WORD_REQUESTS, t->result->requests);
+}
+
 static uint64_t wait_for(const tenant_t* t, uint32_t client, uint32_t word, uint64_t least) {
   return t->ops->wait(t->ops->context, word_of(t, client, word), STRETTO_WAIT_AT_LEAST, least);
 }
@@ -64,14 +70,11 @@ static stretto_status_t set_up(tenant_t* t) {
                    STRETTO_ACCOUNT_OTHER));
   for (uint32_t i = 0; i < p->files; ++i)
     TRY(tenant_load(&t->port, i, p->file[i].elf, p->file[i].bytes));
+  uint32_t found = 0;
   for (uint32_t i = 0; i < p->step_count; ++i) {
     const tenant_step_t* step = &p->steps[i];
-    uint32_t same = 0;
-    while (p->steps[same].kernel != step->kernel) ++same;  // At most i.
-    if (same < i)
-      t->kernels[i] = t->kernels[same];
-    else
-      TRY(tenant_find(&t->port, step->file, step->kernel, &t->kernels[i]));
+    if (step->number != found) continue;
+    TRY(tenant_find(&t->port, step->file, step->kernel, &t->kernels[found++]));
   }
   TRY(tenant_wait(&t->port));
   if (p->contexts == 0) return STRETTO_OK;
@@ -109,7 +112,7 @@ static stretto_status_t run_request(tenant_t* t, int* is_cut) {
     }
     const uint64_t host_ns = (uint64_t)step->host_ns + p->host_ns;
     if (host_ns != 0) t->ops->charge_cpu_ns(t->ops->context, host_ns);
-    const tenant_work_t work = {.kernel = &t->kernels[i],
+    const tenant_work_t work = {.kernel = &t->kernels[step->number],
                                 .arguments = step->arguments,
                                 .argument_bytes = step->argument_bytes,
                                 .work_groups = step->work_groups,
@@ -158,7 +161,7 @@ static stretto_status_t run(tenant_t* t) {
       break;
     }
     r->request[r->requests++] = one;
-    tell(t, WORD_REQUESTS, r->requests);
+    tell_requests(t);
   }
   r->end_ns = now_ns(t);
   tell(t, WORD_ENDED, r->end_ns - r->begin_ns + 1);
@@ -168,7 +171,7 @@ static stretto_status_t run(tenant_t* t) {
 stretto_status_t tenant_run(const tenant_parameters_t* p, const stretto_host_ops_t* ops,
                             tenant_result_t* result, char* error) {
   tenant_t t = {.p = p, .ops = ops, .result = result};
-  t.kernels = calloc(p->step_count, sizeof *t.kernels);
+  t.kernels = calloc(p->kernel_count, sizeof *t.kernels);
   if (t.kernels == NULL) {
     snprintf(error, 256, "client %u: no host memory", p->number);
     return STRETTO_ERROR_STATE;

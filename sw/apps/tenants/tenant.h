@@ -31,6 +31,7 @@ typedef struct tenant_file {
 typedef struct tenant_step {
   uint32_t file;
   const char* kernel;
+  uint32_t number;  // Of the kernel: from 0, in the order in which they come first.
   const void* arguments;
   uint32_t argument_bytes;
   uint32_t work_groups;
@@ -55,6 +56,7 @@ typedef struct tenant_parameters {
   uint32_t files;
   const tenant_step_t* steps;  // Of a request.
   uint32_t step_count;
+  uint32_t kernel_count;       // Of all steps.
   const uint64_t* arrival_ns;  // Of each request, from the begin on; null: back to back.
   uint32_t requests;           // 0: until client 0 has ended; alone: as long as it took.
   uint32_t most_requests;      // Room for them.
