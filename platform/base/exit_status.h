@@ -14,6 +14,10 @@ inline constexpr int kExitUsage = 2;        // Bad usage or input, results that 
 inline constexpr int kExitTimeLimit = 124;
 inline constexpr int kExitSignal = 128;  // Plus the number of the signal that interrupted the run.
 
+// Objects that live as long as the process are not destroyed at its end: among them are those of a user's
+// program that was stopped half-way.
+inline bool skips_destructors = false;
+
 // A command that a signal ended.
 struct Interrupted : std::runtime_error {
   Interrupted(const std::string& text, int by) : std::runtime_error(text), signal(by) {}

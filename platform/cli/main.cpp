@@ -62,5 +62,10 @@ int sc_main(int argc, char* argv[]) {
   std::signal(SIGXFSZ, SIG_IGN);  // A file beyond the limit is an error of write().
   // Before anything makes an sc_time: one unit is a femtosecond (models/README.md, contract (a)).
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
-  return stretto::cli(argc, argv);
+  const int status = stretto::cli(argc, argv);
+  if (stretto::skips_destructors) {
+    std::fflush(nullptr);
+    stretto::end_process(status);
+  }
+  return status;
 }

@@ -183,7 +183,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   struct CUevent_st *a = given_event(start), *b = given_event(end);
   if (a == NULL || b == NULL) return no_event("cudaEventElapsedTime", a == NULL ? start : end);
-  if (milliseconds == NULL) return runtime_keep(cudaErrorInvalidValue);
+  if (milliseconds == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaEventElapsedTime: null");
   for (int i = 0; i < 2; ++i) {
     const struct CUevent_st* e = i == 0 ? a : b;
     if (e->stream == NULL || !e->has_time)

@@ -75,7 +75,10 @@ cudaError_t runtime_allocate(device_t* device, uint64_t bytes, uint64_t* address
 
 cudaError_t runtime_allocate_as(device_t* device, uint64_t bytes, uint32_t allocation,
                                 uint64_t* address) {
-  const uint64_t rounded = (bytes + RUNTIME_ALIGNMENT - 1) / RUNTIME_ALIGNMENT * RUNTIME_ALIGNMENT;
+  // More than there is stays more than there is.
+  const uint64_t most = UINT64_MAX / RUNTIME_ALIGNMENT * RUNTIME_ALIGNMENT;
+  const uint64_t rounded =
+      bytes > most ? most : (bytes + RUNTIME_ALIGNMENT - 1) / RUNTIME_ALIGNMENT * RUNTIME_ALIGNMENT;
   memory_block_t* block = NULL;
   // Nothing can be mapped while a reduce-scatter of engine t3 is under way.
   if (device->runtime->options.engine == STRETTO_ENGINE_T3 && runtime_quiet(device) != ncclSuccess)
@@ -267,6 +270,11 @@ cudaError_t stretto_runtime_check_copy(const char* call, const void* to, int to_
                                        const void* from, int from_is_device, uint64_t bytes,
                                        cudaMemcpyKind kind,
                                        stretto_runtime_direction_t* direction) {
+  if ((unsigned)kind > cudaMemcpyDefault)
+    return stretto_runtime_refuse(cudaErrorInvalidMemcpyDirection,
+                                  "%s: kind %d is none of cudaMemcpyKind", call, (int)kind);
+  if (to == NULL || from == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidValue, "%s: null", call);
   const int any = kind == cudaMemcpyDefault;
   const int from_device =
       any ? from_is_device : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;

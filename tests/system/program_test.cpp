@@ -213,6 +213,43 @@ TEST_CASE("a program that reads the real clock is ended and the call is named") 
   }
 }
 
+TEST_CASE("a call that would act on the simulator ends the program and is named") {
+  const std::string shared = "it has no process of its own, but that of the simulator";
+  for (const char* const call :
+       {"alarm", "setitimer", "chdir", "fork", "execl", "execv", "pthread_exit"}) {
+    const Scratch scratch;
+    const Finished finished =
+        run(scratch, "ends.cpp", std::string("--set gpus=1 --set program.arguments=") + call);
+    INFO(call << "\n" << finished.output);
+    CHECK(finished.status == 1);
+    CHECK(finished.says(std::string("ends.cpp.so: the program called ") + call + "(): " +
+                        (call == std::string("pthread_exit") ? "main() must return" : shared)));
+    CHECK_FALSE(finished.says("main() has ended"));
+  }
+}
+TEST_CASE("what runs behind main() belongs to the program") {
+  right("ends.cpp", "--set gpus=1", "destroyed");
+  right("ends.cpp", "--set gpus=1 --set program.arguments=joined", "destroyed");
+  for (const auto& [way, cause] :
+       {std::pair{"destructor", "aborted"}, {"atexit", "used address 0x8"}}) {
+    const Scratch scratch;
+    const Finished finished =
+        run(scratch, "ends.cpp", std::string("--set gpus=1 --set program.arguments=") + way);
+    INFO(way << "\n" << finished.output);
+    CHECK(finished.status == 1);
+    CHECK(finished.says(std::string("what runs behind main() (a destructor, atexit()) ") + cause));
+    CHECK(finished.says("results  "));
+  }
+}
+TEST_CASE("a thread that main() leaves behind ends with the process") {
+  const Scratch scratch;
+  const Finished finished = run(scratch, "ends.cpp", "--set gpus=1 --set program.arguments=thread");
+  INFO(finished.output);
+  CHECK(finished.status == 0);
+  CHECK(finished.says("main() has ended"));
+  CHECK_FALSE(finished.says("destroyed"));
+}
+
 TEST_CASE("a library that is preloaded sees a program's calls and hands them on") {
   const Scratch scratch;
   const std::string library = compile(scratch, "interposer.c");
@@ -248,9 +285,11 @@ TEST_CASE("what cannot be preloaded is refused in one line") {
   refused(program + " --preload " + scratch.path + "/none.so", "none.so: no such file");
   refused(program + " --preload " + scratch.file("text.so", "no ELF"),
           "text.so: is no ELF file; a library to preload is a shared object");
-  std::filesystem::copy(program, scratch.path + "/a:b.so");
+  std::filesystem::copy(compile(scratch, "interposer.c"), scratch.path + "/a:b.so");
   refused(program + " --preload " + scratch.path + "/a:b.so",
           "a:b.so: the name of a library to preload must not hold spaces or colons");
+  refused(program + " --preload " + program,
+          "devices.c.so: has main(): it is a program, for program.file");
   refused("t3/small --preload " + program, "program.preload is a key of workloads of kind program");
 }
 TEST_CASE("engine t3 says what it can do") {

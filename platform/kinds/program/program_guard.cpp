@@ -13,21 +13,24 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <csetjmp>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
-#include <set>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include <systemc>
 
 #include "models/common/error.h"
 #include "platform/base/stop_request.h"
 #include "platform/jobs/host_runtime.h"
+#include "platform/kinds/program/program_library.h"
 
 namespace stretto {
 
@@ -35,7 +38,8 @@ namespace {
 
 constexpr std::array<int, 5> kSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr int kExit = 1'000;         // With sigsetjmp(): the program called exit(), no signal;
-constexpr int kClock = 1'001;        // read the real clock.
+constexpr int kClock = 1'001;        // read the real clock,
+constexpr int kRefused = 1'002;      // made a call that would act on the simulator.
 constexpr intptr_t kNear = 1 << 16;  // An access so near to the stack pointer is one of the stack.
 
 #if defined(__x86_64__)
@@ -82,31 +86,34 @@ Code code_around(const void* address) {
   return search.found;
 }
 
-std::set<long> threads_of_process() {
-  std::set<long> all;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
-    all.insert(std::stol(entry.path().filename().string()));
-  return all;
-}
+// Of threads: a program, also if another thread of it made them. Lives on, since threads may outlive it.
+struct Maker {
+  explicit Maker(std::string name) : file(std::move(name)) {}
+  const std::string file;
+  std::atomic<unsigned> threads{0};  // That run.
+};
 
 // A program that runs.
 struct Running {
   const char* file = nullptr;  // Null: free.
   const void* process = nullptr;
+  Maker* maker = nullptr;  // Of its threads.
   pthread_t thread{};
   Code code;
   sigjmp_buf back;
   const void* address = nullptr;
   bool is_stack = false;
-  int status = 0;               // Of exit().
-  const char* clock = nullptr;  // The call that read it.
+  bool is_unloading = false;   // main() has returned.
+  int status = 0;              // Of exit().
+  const char* call = nullptr;  // That read a clock, or was refused,
+  const char* why = nullptr;   // for this reason.
 };
 
 // Handlers of signals look here, also when the stack of a program that was given up is gone.
 std::array<Running, 1'024> programs;  // As many as a host has cores.
 size_t running = 0;
-std::set<long> own_threads;  // Of the simulator.
 Code simulator;
+thread_local Maker* maker_of_thread = nullptr;  // Null: the simulator's own thread.
 
 // What runs in the calling thread; null: the simulator itself.
 Running* current_program() {
@@ -122,20 +129,11 @@ Running* current_program() {
   return nullptr;
 }
 
-// Of a thread that a program made.
-bool in_thread_of_program() { return running != 0 && own_threads.count(syscall(SYS_gettid)) == 0; }
-
-// Which program made a thread is known if there is one.
-const char* maker_of_thread() {
-  if (running != 1) return "one of the programs";
-  return std::find_if(programs.begin(), programs.end(),
-                      [](const Running& one) { return one.file != nullptr; })
-      ->file;
-}
-
-[[noreturn]] void stop_here(const char* what) {
+// In handlers, too.
+[[noreturn]] void stop_here(const char* what, const char* why = "") {
   std::snprintf(stop_request.text.data(), stop_request.text.size(),
-                "%s: a thread that the program made: %s", maker_of_thread(), what);
+                "%s: a thread that the program made: %s%s", maker_of_thread->file.c_str(), what,
+                why);
   stop_request.stop(StopRequest::Cause::program);
   for (;;) pause();
 }
@@ -147,7 +145,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     program->is_stack = signal == SIGSEGV && from_stack > -kNear && from_stack < kNear;
     siglongjmp(program->back, signal);
   }
-  if (in_thread_of_program()) stop_here(strsignal(signal));
+  if (maker_of_thread != nullptr) stop_here(strsignal(signal));
   std::signal(signal, SIG_DFL);  // The simulator's own: it happens again.
   if (signal == SIGABRT) raise(signal);
 }
@@ -158,16 +156,58 @@ void on_exit(int status) {
     program->status = status;
     siglongjmp(program->back, kExit);
   }
-  if (in_thread_of_program()) stop_here("called exit(); main() must return");
+  if (maker_of_thread != nullptr) stop_here("called exit(); main() must return");
+}
+
+// Returns if it is not a program that calls.
+void on_refused(const char* call, const char* why) {
+  if (Running* const program = current_program(); program != nullptr) {
+    program->call = call;
+    program->why = why;
+    siglongjmp(program->back, kRefused);
+  }
+  if (maker_of_thread == nullptr) return;
+  std::array<char, 64> what;
+  std::snprintf(what.data(), what.size(), "called %s(): ", call);
+  stop_here(what.data(), why);
+}
+constexpr const char* kShared = "it has no process of its own, but that of the simulator";
+
+// Nobody else calls these.
+int refuse_list(const char* call) {
+  on_refused(call, kShared);
+  errno = ENOSYS;
+  return -1;
 }
 
 // Returns if it is not a program that reads a clock. `caller`: where the call returns to.
 void on_clock(const char* call, const void* caller) {
   if (simulator.holds(caller)) return;
   if (Running* const program = current_program(); program != nullptr) {
-    program->clock = call;
+    program->call = call;
     siglongjmp(program->back, kClock);
   }
+}
+
+// Whose the calling thread's work is; null: the simulator's.
+Maker* maker_of_calls() {
+  const Running* const program = current_program();
+  return program != nullptr ? program->maker : maker_of_thread;
+}
+
+// A thread that a program makes.
+struct Thread {
+  Maker* maker;
+  void* (*start)(void*);
+  void* argument;
+};
+
+void* run_thread(void* thread) {
+  const std::unique_ptr<Thread> mine(static_cast<Thread*>(thread));
+  maker_of_thread = mine->maker;
+  const auto ends = [](Maker* maker) { --maker->threads; };  // However it does.
+  const std::unique_ptr<Maker, decltype(ends)> counted(mine->maker, ends);
+  return mine->start(mine->argument);
 }
 
 void leave_program(const void* context, bool force) {
@@ -181,7 +221,6 @@ void leave_program(const void* context, bool force) {
 class Handlers {
  public:
   static void install() {
-    own_threads = threads_of_process();
     simulator = code_around(reinterpret_cast<const void*>(&leave_program));
     stop_request.leave_program = leave_program;
     // A program that is out of stack has none for a handler.
@@ -217,6 +256,7 @@ class Guard {
     program.thread = pthread_self();
     program.code = code_around(reinterpret_cast<const void*>(main));
     program.file = file.c_str();
+    program.maker = new Maker{file};
   }
   ~Guard() {
     program.file = nullptr;
@@ -229,7 +269,9 @@ class Guard {
 };
 
 std::string cause_of(const Running& program, int end) {
-  if (program.is_stack && end == SIGSEGV) return "main() ran out of stack (8 MiB)";
+  const char* const who =
+      program.is_unloading ? "what runs behind main() (a destructor, atexit())" : "main()";
+  if (program.is_stack && end == SIGSEGV) return fmt::format("{} ran out of stack (8 MiB)", who);
   switch (end) {
     case kExit:
       return fmt::format("the program called exit({}); it must return from main()", program.status);
@@ -237,26 +279,34 @@ std::string cause_of(const Running& program, int end) {
       return fmt::format(
           "the program read the real clock, {}(); its time is that of the machine: stretto_time() "
           "and events (machine_time.h)",
-          program.clock);
-    case SIGFPE: return "main() divided by zero, or what it divided has no result (SIGFPE)";
-    case SIGILL: return "main() ran into an illegal instruction (SIGILL)";
-    case SIGABRT: return "main() aborted: abort() or an assertion that failed (SIGABRT)";
+          program.call);
+    case kRefused: return fmt::format("the program called {}(): {}", program.call, program.why);
+    case SIGFPE:
+      return fmt::format("{} divided by zero, or what it divided has no result (SIGFPE)", who);
+    case SIGILL: return fmt::format("{} ran into an illegal instruction (SIGILL)", who);
+    case SIGABRT:
+      return fmt::format("{} aborted: abort() or an assertion that failed (SIGABRT)", who);
     default:
       return fmt::format(
-          "main() used address {}, where the host has no memory; what cudaMalloc gives is a "
-          "device's, for cudaMemcpy",
-          fmt::ptr(program.address));
+          "{} used address {}, where the host has no memory; what cudaMalloc gives is a device's, "
+          "for cudaMemcpy",
+          who, fmt::ptr(program.address));
   }
 }
 
 }  // namespace
 
-int guarded_call(const std::string& file, ProgramMain main, int count, char** words) {
-  const Guard guard(file, main);
+int guarded_call(const std::string& file, ProgramLibrary& library, int count, char** words) {
+  const Guard guard(file, library.main());
   if (const int end = sigsetjmp(guard.program.back, 1); end != 0)
     throw CheckError(file + ": " + cause_of(guard.program, end));
   try {
-    return main(count, words);
+    const int status = library.main()(count, words);
+    // Threads that nobody waited for go on in its code. They end with the process, as elsewhere.
+    if (guard.program.maker->threads != 0) return status;
+    guard.program.is_unloading = true;
+    library.unload();
+    return status;
   } catch (const UserError&) {
     throw;
   } catch (const CheckError&) {
@@ -301,6 +351,66 @@ void quick_exit(int status) {
   next_of<void(int)>("quick_exit")(status);
   std::abort();
 }
+
+void pthread_exit(void* value) {
+  if (stretto::maker_of_thread == nullptr)
+    stretto::on_refused("pthread_exit", "main() must return");
+  next_of<void(void*)>("pthread_exit")(value);
+  std::abort();
+}
+int pthread_create(pthread_t* __restrict thread, const pthread_attr_t* __restrict attributes,
+                   void* (*start)(void*), void* __restrict argument) noexcept {
+  static const auto real =
+      next_of<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
+  stretto::Maker* const maker = stretto::maker_of_calls();
+  if (maker == nullptr) return real(thread, attributes, start, argument);
+  auto made = std::make_unique<stretto::Thread>(stretto::Thread{maker, start, argument});
+  ++maker->threads;
+  const int error = real(thread, attributes, stretto::run_thread, made.get());
+  if (error == 0)
+    (void)made.release();
+  else
+    --maker->threads;
+  return error;
+}
+
+unsigned alarm(unsigned seconds) noexcept {
+  stretto::on_refused("alarm", stretto::kShared);
+  return next_of<unsigned(unsigned)>("alarm")(seconds);
+}
+int setitimer(__itimer_which_t which, const itimerval* __restrict value,
+              itimerval* __restrict before) noexcept {
+  stretto::on_refused("setitimer", stretto::kShared);
+  return next_of<int(__itimer_which_t, const itimerval*, itimerval*)>("setitimer")(which, value,
+                                                                                   before);
+}
+int chdir(const char* path) noexcept {
+  stretto::on_refused("chdir", stretto::kShared);
+  return next_of<int(const char*)>("chdir")(path);
+}
+int fchdir(int folder) noexcept {
+  stretto::on_refused("fchdir", stretto::kShared);
+  return next_of<int(int)>("fchdir")(folder);
+}
+pid_t fork() noexcept {
+  stretto::on_refused("fork", stretto::kShared);
+  return next_of<pid_t()>("fork")();
+}
+int execve(const char* path, char* const words[], char* const environment[]) noexcept {
+  stretto::on_refused("execve", stretto::kShared);
+  return next_of<int(const char*, char* const*, char* const*)>("execve")(path, words, environment);
+}
+int execv(const char* path, char* const words[]) noexcept {
+  stretto::on_refused("execv", stretto::kShared);
+  return execve(path, words, environ);
+}
+int execvp(const char* file, char* const words[]) noexcept {
+  stretto::on_refused("execvp", stretto::kShared);
+  return next_of<int(const char*, char* const*)>("execvp")(file, words);
+}
+int execl(const char*, const char*, ...) noexcept { return stretto::refuse_list("execl"); }
+int execlp(const char*, const char*, ...) noexcept { return stretto::refuse_list("execlp"); }
+int execle(const char*, const char*, ...) noexcept { return stretto::refuse_list("execle"); }
 
 int clock_gettime(clockid_t clock, timespec* time) noexcept {
   stretto::on_clock("clock_gettime", __builtin_return_address(0));

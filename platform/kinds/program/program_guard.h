@@ -3,7 +3,8 @@
 // it does ends main() and not the simulator: a fault, abort(), exit(), _exit(), an exception, a
 // loop in which no simulated time passes. A program that reads the real clock by a call of libc or of the
 // C++ library ends, too: its runs would differ. The time stamp counter, and a system call of its own, are
-// not seen.
+// not seen. Calls that would act on the process end it as well: fork(), exec(), alarm(), chdir(),
+// pthread_exit() outside of a thread of its own.
 //
 // A fault on the simulator's thread comes back here by siglongjmp(). A thread that the program made
 // has no way back: it stops for ever and the run is asked to stop. A loop is left by giving up the
@@ -17,9 +18,12 @@ namespace stretto {
 
 using ProgramMain = int (*)(int, char**);
 
-// What main() returns. Throws CheckError that names `file` if main() did not return. Call from the
-// SystemC thread of the program; several may run side by side.
-int guarded_call(const std::string& file, ProgramMain main, int count, char** words);
+class ProgramLibrary;
+
+// What main() returns; behind it the program is unloaded, with its destructors and what it gave to atexit(),
+// but if threads that it made go on. Throws CheckError that names `file` if these or main() did not
+// return. Call from the SystemC thread of the program; several may run side by side.
+int guarded_call(const std::string& file, ProgramLibrary& library, int count, char** words);
 
 }  // namespace stretto
 

@@ -56,7 +56,7 @@ void ProgramJob::call(Program& program, HostRuntime& runtime) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   program.status =
-      guarded_call(file, program.library->main(), static_cast<int>(words.size()), arguments.data());
+      guarded_call(file, *program.library, static_cast<int>(words.size()), arguments.data());
   program.returned = true;
   if (program.status == 0 && runtime.group_depth() == 0) return;
   if (program.status == 0)

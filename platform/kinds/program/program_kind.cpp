@@ -64,16 +64,22 @@ void ProgramKind::describe(ParameterSet& set) {
            "An operation that fails is told to its context alone; else it ends the run.");
 }
 
-std::vector<ProgramCall> ProgramKind::calls() const {
-  std::vector<std::string> files = words_of(beside);
-  files.insert(files.begin(), file);
+// Those of each client that has its own.
+std::vector<std::vector<std::string>> ProgramKind::arguments_of_clients() const {
   std::vector<std::vector<std::string>> all(1);
   for (const std::string& word : words_of(arguments)) {
-    if (word == kBetween)
+    if (server != ProgramServer::none && word == kBetween)
       all.emplace_back();
     else
       all.back().push_back(word);
   }
+  return all;
+}
+
+std::vector<ProgramCall> ProgramKind::calls() const {
+  std::vector<std::string> files = words_of(beside);
+  files.insert(files.begin(), file);
+  const std::vector<std::vector<std::string>> all = arguments_of_clients();
   std::vector<ProgramCall> calls(clients == 0 ? files.size() : clients);
   for (size_t i = 0; i < calls.size(); ++i)
     calls[i] = {files[i % files.size()], all[std::min(i, all.size() - 1)]};
@@ -86,6 +92,9 @@ std::string ProgramKind::first_error() const {
   if (server == ProgramServer::none && count != 1)
     return fmt::format("has {} clients and no server; programs without one are jobs", count);
   if (count > kMostClients) return fmt::format("has {} files; at most {}", count, kMostClients);
+  if (const size_t own = arguments_of_clients().size(); own > count)
+    return fmt::format("has arguments of {} clients (with {} between them) and {} clients", own,
+                       kBetween, count);
   for (const std::string& word : words_of(arguments))
     if (server != ProgramServer::none && word != kBetween && word.find(kBetween) != word.npos)
       return fmt::format("arguments: '{}': {} between those of clients has spaces around it", word,
@@ -131,8 +140,7 @@ void ProgramKind::check(const JobRequest& request) const {
   if (const std::string error = first_error(); !error.empty())
     throw UserError(request.subject() + ": program " + error);
   for (const ProgramCall& call : calls()) check_program(call.file);
-  for (const std::string& library : preloads())
-    check_shared_object(library, "a library to preload");
+  for (const std::string& library : preloads()) check_preload(library);
   if (spans_servers(request.mode)) {
     if (server != ProgramServer::none)
       throw UserError(

@@ -52,6 +52,7 @@ class ProgramKind final : public WorkloadKind {
 
   // By client; one without a server.
   std::vector<ProgramCall> calls() const;
+  std::vector<std::vector<std::string>> arguments_of_clients() const;
 
   std::string file;
   std::string beside;     // More files, with spaces between them.

@@ -13,6 +13,7 @@
 
 #include "models/common/error.h"
 #include "models/common/read_file.h"
+#include "platform/base/exit_status.h"
 
 namespace stretto {
 
@@ -92,11 +93,12 @@ class LoadedFrom {
 
 // The loader believes what lies behind the headers, and damaged tables end its process: so a child
 // loads the file first.
-void check_shared_object(const std::string& file, const std::string& what) {
+bool has_main(const std::string& file, const std::string& what) {
+  constexpr int kHasMain = 1;
   check_headers(file, what);
   const std::string path = path_of(file);
   const pid_t child = fork();
-  if (child < 0) return;  // No room for another process: then it is not known.
+  if (child < 0) return false;  // No room for another process: then it is not known.
   if (child == 0) {
     for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE})
       std::signal(signal, SIG_DFL);
@@ -104,16 +106,25 @@ void check_shared_object(const std::string& file, const std::string& what) {
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
     alarm(10);  // Seconds; a table that is a circle.
-    dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    _exit(0);
+    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    _exit(library != nullptr && dlsym(library, "main") != nullptr ? kHasMain : 0);
   }
   int status = 0;
   waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  if (WIFEXITED(status)) return WEXITSTATUS(status) == kHasMain;
   throw UserError(
       file + ": damaged: the loader fails on it" +
       (WIFSIGNALED(status) ? std::string(" (") + strsignal(WTERMSIG(status)) + ")" : "") +
       made_by(what));
+}
+
+void check_program(const std::string& file) { (void)has_main(file, "a program"); }
+
+void check_preload(const std::string& file) {
+  if (has_main(file, "a library to preload"))
+    throw UserError(file +
+                    ": has main(): it is a program, for program.file; what is preloaded takes "
+                    "calls of programs, and its main() would take the simulator's place");
 }
 
 ProgramLibrary::ProgramLibrary(const std::string& file) {
@@ -127,6 +138,14 @@ ProgramLibrary::ProgramLibrary(const std::string& file) {
   }
 }
 
-ProgramLibrary::~ProgramLibrary() { dlclose(library_); }
+void ProgramLibrary::unload() {
+  void* const library = library_;
+  dlclose(library);
+  library_ = nullptr;
+}
+
+ProgramLibrary::~ProgramLibrary() {
+  if (library_ != nullptr) skips_destructors = true;
+}
 
 }  // namespace stretto

@@ -10,13 +10,10 @@
 
 namespace stretto {
 
-// Throws UserError, one line that names the file, unless it is a whole shared object for this machine
-// that the loader takes. `what`: "a program", "a library to preload".
-// REQUIRES: this process has one thread.
-void check_shared_object(const std::string& file, const std::string& what);
-
-// Likewise, of a program.
-inline void check_program(const std::string& file) { check_shared_object(file, "a program"); }
+// Throw UserError, one line that names the file, unless it is a whole shared object for this machine
+// that the loader takes; of what is preloaded also if it has a main(). REQUIRE: this process has one thread.
+void check_program(const std::string& file);
+void check_preload(const std::string& file);
 
 // A program as one host program has it. The first from a file is the file; others are copies, so their
 // variables are their own. Those of libraries that the program needs are common to all.
@@ -24,11 +21,14 @@ class ProgramLibrary {
  public:
   // Throws UserError if the file cannot be loaded or has no main(). REQUIRES: it was checked.
   explicit ProgramLibrary(const std::string& file);
+  // What was not unloaded stays: threads may run in it, or destructors find it half-way.
   ~ProgramLibrary();
   ProgramLibrary(const ProgramLibrary&) = delete;
   ProgramLibrary& operator=(const ProgramLibrary&) = delete;
 
   ProgramMain main() const { return main_; }
+  // Runs its destructors, and what it gave to atexit().
+  void unload();
 
  private:
   void* library_ = nullptr;
