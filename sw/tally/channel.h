@@ -202,12 +202,12 @@ int tally_event_query(const tally_channel_t* channel, uint32_t event, uint64_t n
                       tally_event_t* words);
 // Waits for it.
 tally_event_t tally_event_wait(const tally_channel_t* channel, uint32_t event, uint64_t number);
-// The address of a place in the bulk, for TALLY_COPY and for ops->read.
 // Where the time of an event is.
 static inline uint64_t tally_event_time_address(const tally_channel_t* channel, uint32_t event) {
   return channel->address + TALLY_EVENTS + sizeof(tally_event_t) * event +
          offsetof(tally_event_t, time_ns);
 }
+// The address of a place in the bulk, for TALLY_COPY and for ops->read.
 static inline uint64_t tally_bulk_address(const tally_channel_t* channel, uint64_t offset) {
   return channel->address + TALLY_BULK + offset;
 }
