@@ -217,10 +217,12 @@ void leave_program(const void* context, bool force) {
     abandon_host_program();
 }
 
-// The first program that starts installs the handlers, the last one that ends removes them.
+// The first program that starts installs the handlers, the last one that ends removes them, unless threads
+// of programs go on.
 class Handlers {
  public:
   static void install() {
+    if (std::exchange(is_installed, true)) return;
     simulator = code_around(reinterpret_cast<const void*>(&leave_program));
     stop_request.leave_program = leave_program;
     // A program that is out of stack has none for a handler.
@@ -235,9 +237,11 @@ class Handlers {
   static void remove() {
     for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before()[i], nullptr);
     stop_request.leave_program = nullptr;
+    is_installed = false;
   }
 
  private:
+  static inline bool is_installed = false;
   static std::array<struct sigaction, kSignals.size()>& before() {
     static std::array<struct sigaction, kSignals.size()> all{};
     return all;
@@ -260,12 +264,16 @@ class Guard {
   }
   ~Guard() {
     program.file = nullptr;
-    if (--running == 0) Handlers::remove();
+    threads_go_on |= program.maker->threads != 0;
+    if (--running == 0 && !threads_go_on) Handlers::remove();
   }
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
   Running& program;
+
+ private:
+  static inline bool threads_go_on = false;
 };
 
 std::string cause_of(const Running& program, int end) {

@@ -92,7 +92,7 @@ class LoadedFrom {
 }  // namespace
 
 // The loader believes what lies behind the headers, and damaged tables end its process: so a child
-// loads the file first.
+// loads the file first. Whether it has a main().
 bool has_main(const std::string& file, const std::string& what) {
   constexpr int kHasMain = 1;
   check_headers(file, what);
