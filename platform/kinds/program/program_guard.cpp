@@ -159,8 +159,10 @@ void on_exit(int status) {
   if (maker_of_thread != nullptr) stop_here("called exit(); main() must return");
 }
 
-// Returns if it is not a program that calls.
-void on_refused(const char* call, const char* why) {
+// Returns if it is not a program that calls: handlers of the simulator run where programs do. `caller`: where the
+// call returns to.
+void on_refused(const char* call, const char* why, const void* caller) {
+  if (simulator.holds(caller)) return;
   if (Running* const program = current_program(); program != nullptr) {
     program->call = call;
     program->why = why;
@@ -174,8 +176,8 @@ void on_refused(const char* call, const char* why) {
 constexpr const char* kShared = "it has no process of its own, but that of the simulator";
 
 // Nobody else calls these.
-int refuse_list(const char* call) {
-  on_refused(call, kShared);
+int refuse_list(const char* call, const void* caller) {
+  on_refused(call, kShared, caller);
   errno = ENOSYS;
   return -1;
 }
@@ -362,7 +364,7 @@ void quick_exit(int status) {
 
 void pthread_exit(void* value) {
   if (stretto::maker_of_thread == nullptr)
-    stretto::on_refused("pthread_exit", "main() must return");
+    stretto::on_refused("pthread_exit", "main() must return", __builtin_return_address(0));
   next_of<void(void*)>("pthread_exit")(value);
   std::abort();
 }
@@ -383,42 +385,48 @@ int pthread_create(pthread_t* __restrict thread, const pthread_attr_t* __restric
 }
 
 unsigned alarm(unsigned seconds) noexcept {
-  stretto::on_refused("alarm", stretto::kShared);
+  stretto::on_refused("alarm", stretto::kShared, __builtin_return_address(0));
   return next_of<unsigned(unsigned)>("alarm")(seconds);
 }
 int setitimer(__itimer_which_t which, const itimerval* __restrict value,
               itimerval* __restrict before) noexcept {
-  stretto::on_refused("setitimer", stretto::kShared);
+  stretto::on_refused("setitimer", stretto::kShared, __builtin_return_address(0));
   return next_of<int(__itimer_which_t, const itimerval*, itimerval*)>("setitimer")(which, value,
                                                                                    before);
 }
 int chdir(const char* path) noexcept {
-  stretto::on_refused("chdir", stretto::kShared);
+  stretto::on_refused("chdir", stretto::kShared, __builtin_return_address(0));
   return next_of<int(const char*)>("chdir")(path);
 }
 int fchdir(int folder) noexcept {
-  stretto::on_refused("fchdir", stretto::kShared);
+  stretto::on_refused("fchdir", stretto::kShared, __builtin_return_address(0));
   return next_of<int(int)>("fchdir")(folder);
 }
 pid_t fork() noexcept {
-  stretto::on_refused("fork", stretto::kShared);
+  stretto::on_refused("fork", stretto::kShared, __builtin_return_address(0));
   return next_of<pid_t()>("fork")();
 }
 int execve(const char* path, char* const words[], char* const environment[]) noexcept {
-  stretto::on_refused("execve", stretto::kShared);
+  stretto::on_refused("execve", stretto::kShared, __builtin_return_address(0));
   return next_of<int(const char*, char* const*, char* const*)>("execve")(path, words, environment);
 }
 int execv(const char* path, char* const words[]) noexcept {
-  stretto::on_refused("execv", stretto::kShared);
+  stretto::on_refused("execv", stretto::kShared, __builtin_return_address(0));
   return execve(path, words, environ);
 }
 int execvp(const char* file, char* const words[]) noexcept {
-  stretto::on_refused("execvp", stretto::kShared);
+  stretto::on_refused("execvp", stretto::kShared, __builtin_return_address(0));
   return next_of<int(const char*, char* const*)>("execvp")(file, words);
 }
-int execl(const char*, const char*, ...) noexcept { return stretto::refuse_list("execl"); }
-int execlp(const char*, const char*, ...) noexcept { return stretto::refuse_list("execlp"); }
-int execle(const char*, const char*, ...) noexcept { return stretto::refuse_list("execle"); }
+int execl(const char*, const char*, ...) noexcept {
+  return stretto::refuse_list("execl", __builtin_return_address(0));
+}
+int execlp(const char*, const char*, ...) noexcept {
+  return stretto::refuse_list("execlp", __builtin_return_address(0));
+}
+int execle(const char*, const char*, ...) noexcept {
+  return stretto::refuse_list("execle", __builtin_return_address(0));
+}
 
 int clock_gettime(clockid_t clock, timespec* time) noexcept {
   stretto::on_clock("clock_gettime", __builtin_return_address(0));
