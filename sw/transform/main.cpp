@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // stretto-transform: the command line of transform.h.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <boost/program_options.hpp>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
 
 #include "sw/transform/transform.h"
 
@@ -31,8 +38,9 @@ struct Command {
 
 // Files that never end are read up to the limit.
 std::vector<uint8_t> read(const std::string& path) {
-  if (std::filesystem::is_directory(path)) throw Refused("is a folder");
-  if (std::filesystem::is_fifo(path)) throw Refused("is no regular file");
+  std::error_code none;
+  if (std::filesystem::is_directory(path, none)) throw Refused("is a folder");
+  if (std::filesystem::is_fifo(path, none)) throw Refused("is no regular file");
   std::ifstream file(path, std::ios::binary);
   std::vector<uint8_t> bytes;
   while (file && bytes.size() <= kMaxFileBytes) {
@@ -45,11 +53,45 @@ std::vector<uint8_t> read(const std::string& path) {
   return bytes;
 }
 
-void write(const std::string& path, const std::vector<uint8_t>& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  if (!file.flush()) throw Refused(path + " cannot be written");
+// As errno has it.
+struct NotWritten : std::runtime_error {
+  explicit NotWritten(const std::string& file)
+      : std::runtime_error(fmt::format("{}: cannot be written ({})", file, std::strerror(errno))) {}
+};
+
+bool write_all(int file, const std::vector<uint8_t>& bytes) {
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t count = write(file, bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    done += static_cast<size_t>(count);
+  }
+  return true;
+}
+
+// Complete or not at all: written beside its place, then renamed into it. A device or a pipe stays
+// what it is.
+void write_output(const std::string& path, const std::vector<uint8_t>& bytes) {
+  std::error_code none;
+  const bool exists = std::filesystem::exists(path, none);
+  const bool replaces = !exists || std::filesystem::is_regular_file(path, none);
+  const std::string target =
+      exists && replaces ? std::filesystem::canonical(path, none).string() : path;
+  const std::string place = replaces ? fmt::format("{}.tmp.{}", target, getpid()) : path;
+  const int file = open(place.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) throw NotWritten(path);
+  const auto require = [&](bool succeeded) {
+    if (succeeded) return;
+    const NotWritten reason(path);
+    if (replaces) unlink(place.c_str());
+    throw reason;
+  };
+  const bool written = write_all(file, bytes);
+  const int reason = errno;
+  const bool closed = close(file) == 0;
+  if (!written) errno = reason;
+  require(written && closed);
+  require(!replaces || rename(place.c_str(), target.c_str()) == 0);
 }
 
 void explain(const Result& result) {
@@ -135,6 +177,12 @@ bool parse(int argc, char** argv, Command& command) {
   return true;
 }
 
+// Where print() would throw, nobody reads.
+template <class... T>
+void complain(fmt::format_string<T...> format, T&&... values) {
+  std::fputs(fmt::format(format, std::forward<T>(values)...).c_str(), stderr);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -142,14 +190,19 @@ int main(int argc, char** argv) {
   try {
     if (!parse(argc, argv, command)) return 0;
     const Result result = transform(read(command.input), command.options);
+    if (!command.output.empty()) write_output(command.output, result.elf);
     if (command.explain) explain(result);
     report(command, result);
-    if (!command.output.empty()) write(command.output, result.elf);
+    if (std::fflush(stdout) != 0) throw NotWritten("standard output");
     return 0;
   } catch (const po::error& error) {
-    fmt::print(stderr, "stretto-transform: {}; --help says more\n", error.what());
+    complain("stretto-transform: {}; --help says more\n", error.what());
   } catch (const Refused& refused) {
-    fmt::print(stderr, "{}: {}\n", command.input, refused.what());
+    complain("{}: {}\n", command.input, refused.what());
+  } catch (const NotWritten& error) {
+    complain("{}\n", error.what());
+  } catch (const std::system_error& error) {  // Of print().
+    complain("standard output: cannot be written ({})\n", error.code().message());
   }
   return kUsage;
 }

@@ -427,3 +427,42 @@ TEST_CASE("the tool says in one line why it refuses, with exit status 2") {
   REQUIRE(read_file(scratch.path + "/out.elf") ==
           transform(kernel_file("gemm"), {Form::slice, Isa::tile, "", false}).elf);
 }
+
+TEST_CASE("the tool leaves its output whole or as it was, and says why it cannot be written") {
+  using stretto::test::run_command;
+  const std::string tool =
+      STRETTO_BUILD_DIR "/stretto-transform " STRETTO_BUILD_DIR "/sw/kernels/gemm.elf --form slice";
+  const stretto::test::Scratch scratch;
+  const std::string out = scratch.file("out.elf", "what was there"), link = scratch.path + "/link";
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(scratch.path), {});
+  };
+  std::filesystem::create_symlink("/dev/full", link);
+  for (const std::string& full : {std::string("/dev/full"), link}) {
+    const auto finished = run_command(tool + " -o " + full);
+    REQUIRE(finished.status == 2);
+    REQUIRE(finished.output == full + ": cannot be written (No space left on device)\n");
+  }
+  REQUIRE(std::filesystem::is_character_file("/dev/full"));
+  // A file of at most 1 KiB.
+  const auto cut = run_command("trap '' XFSZ; ulimit -f 1; " + tool + " -o " + out);
+  REQUIRE(cut.status == 2);
+  REQUIRE(cut.output == out + ": cannot be written (File too large)\n");
+  const auto nowhere = run_command(tool + " -o " + scratch.path + "/none/out.elf");
+  REQUIRE(nowhere.output ==
+          scratch.path + "/none/out.elf: cannot be written (No such file or directory)\n");
+  REQUIRE(run_command("(" + tool + " > /dev/full)").output ==
+          "standard output: cannot be written (No space left on device)\n");
+  REQUIRE(run_command("(" + tool + " --explain > /dev/full)").status == 2);
+  const Bytes kept = read_file(out);
+  REQUIRE(std::string(kept.begin(), kept.end()) == "what was there");
+  REQUIRE(files() == 2);
+  // A link stays one.
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink(out, link);
+  REQUIRE(run_command(tool + " -o " + link).status == 0);
+  REQUIRE(std::filesystem::is_symlink(link));
+  REQUIRE(read_file(out) ==
+          transform(kernel_file("gemm"), {Form::slice, Isa::tile, "", false}).elf);
+  REQUIRE(files() == 2);
+}
