@@ -138,11 +138,8 @@ int64_t immediate_of(uint32_t w, Kind kind) {
   }
 }
 
-constexpr uint32_t kCompareSwap =
-    0x05;  // Zacas 1.0: rd is what is expected, and then what was there.
-
-// Additions and the like with an immediate have opcodes 0x13 and 0x1B.
-bool has_rs2(uint32_t word) { return (word & 0x20) != 0; }
+// Zacas 1.0: rd is what is expected, and then what was there.
+constexpr uint32_t kCompareSwap = 0x05;
 
 uint32_t bit(unsigned reg) { return reg == 0 ? 0 : uint32_t{1} << reg; }
 
@@ -180,7 +177,7 @@ uint32_t Instruction::writes() const {
 
 uint32_t Instruction::reads() const {
   switch (kind) {
-    case Kind::compute: return bit(rs1()) | (has_rs2(word) ? bit(rs2()) : 0);
+    case Kind::compute: return bit(rs1()) | (has_rs2() ? bit(rs2()) : 0);
     case Kind::load:
     case Kind::jump_to:
     case Kind::csr: return bit(rs1());

@@ -39,6 +39,9 @@ struct Instruction {
   unsigned funct7() const { return word >> 25; }
   unsigned csr() const { return word >> 20; }
 
+  bool has_rs2() const { return (word & 0x20) != 0; }  // Of Kind::compute; else an immediate.
+  bool is_word() const { return kind == Kind::compute && (word & 8) != 0; }  // addw and the like.
+  bool is_move() const { return (word & 0xFFF0707F) == 0x13; }               // addi by 0
   bool is_tile(unsigned f3) const { return kind == Kind::tile && funct3() == f3; }
   bool is_control(unsigned f7) const;  // tile.wait, tile.barrier, ...
   bool compares() const;               // amocas: reads its rd.
@@ -51,7 +54,8 @@ Instruction decode(uint32_t word);
 
 namespace encode {
 
-constexpr unsigned kZero = 0, kRa = 1, kSp = 2, kT0 = 5, kT1 = 6, kT2 = 7, kT3 = 28, kT4 = 29;
+constexpr unsigned kZero = 0, kRa = 1, kSp = 2, kT0 = 5, kT1 = 6, kT2 = 7, kA0 = 10, kT3 = 28,
+                   kT4 = 29;
 
 constexpr uint32_t i_type(unsigned opcode, unsigned f3, unsigned rd, unsigned rs1, int immediate) {
   return (static_cast<uint32_t>(immediate) & 0xFFF) << 20 | rs1 << 15 | f3 << 12 | rd << 7 | opcode;

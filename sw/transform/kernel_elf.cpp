@@ -76,8 +76,8 @@ class KernelElf::Reader {
         throw Refused("truncated: segment outside the file");
       if (p.p_vaddr > kImageBytes || p.p_memsz > kImageBytes - p.p_vaddr)
         throw Refused("segment beyond 64 MiB");
-      image_.segments_.push_back(
-          {p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz, (p.p_flags & PF_X) != 0});
+      image_.segments_.push_back({p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz,
+                                  (p.p_flags & PF_X) != 0, (p.p_flags & PF_W) != 0});
     }
     if (image_.segments_.empty()) throw Refused("no loadable segment");
     read_relative();
@@ -236,6 +236,12 @@ const std::vector<uint64_t>* KernelElf::table(uint64_t address) const {
 std::optional<uint64_t> KernelElf::formed(uint64_t address) const {
   const auto found = formed_.find(address);
   return found == formed_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool KernelElf::is_writable(uint64_t address) const {
+  return std::any_of(segments_.begin(), segments_.end(), [&](const Segment& segment) {
+    return segment.writable && address - segment.address < segment.memory_bytes;
+  });
 }
 
 std::string KernelElf::place(uint64_t address) const {

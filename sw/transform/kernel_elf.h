@@ -42,6 +42,7 @@ class KernelElf {
   const std::vector<uint64_t>* table(uint64_t address) const;
   // What the auipc at this address forms, as relocations tell it.
   std::optional<uint64_t> formed(uint64_t address) const;
+  bool is_writable(uint64_t address) const;
   // As it is loaded at 0.
   std::vector<uint8_t> image() const;
   // "name+0x12"
@@ -60,7 +61,7 @@ class KernelElf {
  private:
   struct Segment {
     uint64_t address, offset, bytes, memory_bytes;
-    bool executable;
+    bool executable, writable;
   };
   class Reader;
 

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds loops that may wait for another work-group: an exit depends on a load or atomic of memory
-// that others write, at an address that is the same in every turn. Work-groups that wait for each
-// other need to be resident together; slices and workers are not.
+// that others write, at an address that comes again turn by turn. Work-groups that wait for each
+// other need to be resident together; slices and workers are not. When in doubt, it waits.
 //
-// Two data flows. Over the whole kernel: what each register may point to. In each natural loop: on
-// which registers at the loop's head, and which loads, each value depends; one that differs by the
-// way through the loop depends on what its branches compare, too. A register steps if each way through
-// the loop adds to it, and none looks at memory for that; an address is another in each turn if it
-// moves with a register that steps: a sum, a product, a shift of it, but nothing that goes round (a
-// remainder, a mask, a register that is set back). All else is refused when in doubt.
+// Two data flows. Over the whole kernel: what each register may point to. In each loop, all ways
+// back to one head together: on which registers at the head, and which loads, each value depends;
+// one that differs by the way through the loop depends on what its branches compare, too. And which
+// one register a value follows (Motion). A register steps if each way adds to it, in one direction.
+// An address is another in each turn if it follows one register that steps, and all else in it is as
+// it was: then what it has passed does not come again.
+//
+// Taken for granted (README, Limits): what is known only at launch and is added to, or multiplied
+// with, what steps is not 0, and does not take it round the end of its type.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
+#include <bit>
+#include <map>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sw/include/tile.h"
 #include "sw/transform/analysis.h"
@@ -22,86 +30,145 @@
 namespace stretto::transform {
 namespace {
 
-// What a value may be; several bits: one of them.
-enum Origin : uint8_t { kNumber = 1, kStack = 2, kArguments = 4, kCode = 8, kElsewhere = 16 };
-constexpr uint8_t kOwn = kStack | kArguments | kCode;  // Nobody else writes there during the run.
-
-bool is_own(uint8_t origin) { return origin != 0 && (origin & ~kOwn) == 0; }
+// What a value may be; several bits: one of them. What an own place and a distance of places add up
+// to may be any place.
+enum Origin : uint8_t {
+  kNumber = 1,
+  kStack = 2,
+  kArguments = 4,
+  kConstants = 8,
+  kElsewhere = 16,
+  kDistance = 32,
+};
 
 constexpr uint32_t kCallerSaved = 0xF003FCE2;  // ra, t0-t2, a0-a7, t3-t6.
 constexpr uint32_t kParameters = 0x0003FC00;   // a0-a7
 constexpr unsigned kMemory = 32;               // A 33rd register: what lies on the stack.
+constexpr unsigned kOther = 33;                // And one that nobody knows: the clock, votes.
+constexpr unsigned kShared = 34;               // What the kernel has left elsewhere, and tiles.
+constexpr unsigned kRegisters = 35;
+
+constexpr uint64_t bit(unsigned reg) { return uint64_t{1} << reg; }
 
 template <class F>
 void each_bit(uint64_t bits, F&& f) {
   for (; bits != 0; bits &= bits - 1) f(static_cast<unsigned>(__builtin_ctzll(bits)));
 }
 
+// "add" of addw and add, "addi" of addiw and addi.
+std::string_view operation_of(const Instruction& i) {
+  std::string_view name = i.name;
+  if (i.is_word()) name.remove_suffix(1);
+  return name;
+}
+
+bool stores_tile(const Instruction& i) {
+  return i.is_tile(TILE_STORE_F3) || i.is_tile(TILE_LOCKED_STORE_F3);
+}
+bool is_store(const Instruction& i) {
+  return i.kind == Kind::store || i.kind == Kind::atomic || stores_tile(i);
+}
+
 class Origins {
  public:
-  explicit Origins(const Analysis& analysis) : analysis_(analysis) {
+  Origins(const KernelElf& elf, const Analysis& analysis) : elf_(elf) {
+    for (const auto& [address, instruction] : analysis.code)
+      nodes_.push_back({address, &instruction});
+    std::set<uint64_t> called;
+    for (const auto& [entry, function] : analysis.functions) {
+      for (const auto& [address, following] : function.next)
+        for (const uint64_t target : following) node(address).next.push_back(number(target));
+      for (const auto& [address, callee] : function.calls) {
+        node(address).callee = number(callee);
+        called.insert(callee);
+      }
+    }
     State start;
     start.fill(kElsewhere);
     start[encode::kZero] = kNumber;
     start[encode::kSp] = kStack;
-    for (const auto& [entry, function] : analysis.functions) {
-      for (const auto& [address, following] : function.next)
-        next_[address].insert(following.begin(), following.end());
-      calls_.insert(function.calls.begin(), function.calls.end());
-    }
     // The kernel's entry is the function that nobody calls; joining into others does no harm.
-    std::set<uint64_t> called;
-    for (const auto& call : calls_) called.insert(call.second);
     for (const auto& [entry, function] : analysis.functions)
-      if (!called.contains(entry)) join(entry, start);
-    while (!work_.empty()) {
-      const uint64_t address = *work_.begin();
-      work_.erase(work_.begin());
-      flow(address);
+      if (!called.contains(entry)) join(number(entry), start);
+    for (bool more = true; std::exchange(more, false);) {
+      for (Node& one : nodes_) {
+        if (!std::exchange(one.pending, false)) continue;
+        flow(one);
+        more = true;
+      }
     }
+    for (const Node& one : nodes_)
+      if (is_store(*one.code)) written_ |= one.state[one.code->rs1()];
   }
 
-  uint8_t at(uint64_t address, unsigned reg) const {
-    const auto found = states_.find(address);
-    return found == states_.end() ? uint8_t{kElsewhere} : found->second[reg];
+  // What rs1 of the instruction there may point to; of one that does not read it, nothing.
+  uint8_t base(uint64_t address) const {
+    const Node& found = nodes_[number(address)];
+    if ((found.code->reads() & bit(found.code->rs1())) == 0) return kNumber;
+    const uint8_t origin = found.state[found.code->rs1()];
+    return origin == 0 ? uint8_t{kElsewhere} : origin;
+  }
+  // Whether nobody else writes there during the run. Arguments and constants are of all work-groups,
+  // which may leave word there.
+  bool is_own(uint8_t base) const {
+    return is_place(base) && (base & written_ & (kArguments | kConstants)) == 0;
   }
 
  private:
-  using State = std::array<uint8_t, 32>;
+  using State = std::array<uint8_t, 32>;  // 0: not reached.
+  static constexpr uint32_t kNone = ~0u;
+  struct Node {
+    uint64_t address;
+    const Instruction* code;
+    std::vector<uint32_t> next = {};
+    uint32_t callee = kNone;
+    State state = {};
+    bool pending = false;
+  };
 
-  void join(uint64_t address, const State& state) {
-    const auto [place, fresh] = states_.emplace(address, state);
-    bool changed = fresh;
+  uint32_t number(uint64_t address) const {
+    const auto found =
+        std::lower_bound(nodes_.begin(), nodes_.end(), address,
+                         [](const Node& one, uint64_t other) { return one.address < other; });
+    return static_cast<uint32_t>(found - nodes_.begin());
+  }
+  Node& node(uint64_t address) { return nodes_[number(address)]; }
+
+  void join(uint32_t number, const State& state) {
+    Node& into = nodes_[number];
+    uint8_t fresh = 0;
     for (unsigned i = 0; i < 32; ++i) {
-      changed |= (state[i] & ~place->second[i]) != 0;
-      place->second[i] |= state[i];
+      fresh |= state[i] & ~into.state[i];
+      into.state[i] |= state[i];
     }
-    if (changed) work_.insert(address);
+    into.pending |= fresh != 0;
   }
 
-  static uint8_t sum(uint8_t a, uint8_t b) { return is_own(a) ? a : is_own(b) ? b : a | b; }
+  // Of this kernel or wavefront.
+  static bool is_place(uint8_t origin) {
+    return origin != 0 && (origin & ~(kStack | kArguments | kConstants)) == 0;
+  }
 
-  void flow(uint64_t address) {
-    State state = states_.at(address);
-    const Instruction& i = analysis_.code.at(address);
-    if (const auto call = calls_.find(address); call != calls_.end()) {
-      join(call->second, state);
+  void flow(const Node& from) {
+    State state = from.state;
+    const Instruction& i = *from.code;
+    if (from.callee != kNone) {
+      join(from.callee, state);
       each_bit(kCallerSaved, [&](unsigned reg) { state[reg] = kElsewhere; });
     } else if (i.writes() != 0) {
-      state[i.rd()] = value(i, state);
+      state[i.rd()] = value(from, state);
     }
-    for (const uint64_t target : next_[address]) join(target, state);
+    for (const uint32_t target : from.next) join(target, state);
   }
 
-  static uint8_t value(const Instruction& i, const State& state) {
+  uint8_t value(const Node& from, const State& state) const {
+    const Instruction& i = *from.code;
     switch (i.kind) {
-      case Kind::compute: {
-        uint8_t origin = kNumber;
-        each_bit(i.reads(), [&](unsigned reg) { origin = sum(origin, state[reg]); });
-        if (is_own(origin)) return origin;
-        return (origin & ~kNumber) != 0 ? kElsewhere : kNumber;
+      case Kind::compute: return computed(i, state);
+      case Kind::place: {
+        const auto formed = elf_.formed(from.address);
+        return formed && elf_.is_writable(*formed) ? kElsewhere : kConstants;
       }
-      case Kind::place: return kCode;
       case Kind::csr: return i.csr() == TILE_CSR_KERNARG ? kArguments : kNumber;
       case Kind::load:
       case Kind::atomic: return kElsewhere;
@@ -109,46 +176,27 @@ class Origins {
     }
   }
 
-  const Analysis& analysis_;
-  std::map<uint64_t, std::set<uint64_t>> next_;
-  std::map<uint64_t, uint64_t> calls_;
-  std::map<uint64_t, State> states_;
-  std::set<uint64_t> work_;
-};
-
-// On what a value depends.
-struct Value {
-  uint64_t heads = 0;  // Registers, and kMemory, as they were at the head of the loop.
-  uint64_t loads = 0;  // Of the loop, that others may change; by number.
-  int copy_of = -1;    // If it is exactly that register of the head.
-  uint64_t plus =
-      0;  // Registers of the head of which it is, whatever the way, one and something added;
-  uint64_t moves = 0;  // that, or these multiplied, divided or shifted.
-  uint64_t term = 0;   // Equal terms are equal values,
-  bool mixed = false;  // but for what differs by the way.
-
-  bool operator==(const Value&) const = default;
-  void add(const Value& other) {
-    heads |= other.heads;
-    loads |= other.loads;
-    mixed |= other.mixed;
-    copy_of = -1;
-    plus = moves = 0;
+  // A place and a number are that place still; so are a place and what was loaded, an index.
+  static uint8_t computed(const Instruction& i, const State& state) {
+    const uint8_t a = state[i.rs1()];
+    const uint8_t b = i.has_rs2() ? state[i.rs2()] : uint8_t{kNumber};
+    const std::string_view operation = operation_of(i);
+    const uint8_t both = a | b;
+    if (operation == "slt" || operation == "sltu" || operation == "sltiu" || operation == "slti")
+      return kNumber;
+    if (both == kNumber) return kNumber;
+    const bool keeps =
+        !i.is_word() && (operation.substr(0, 3) == "add" || operation == "sub" ||
+                         operation.substr(0, 3) == "and" || operation.substr(0, 2) == "or");
+    if ((both & kDistance) != 0 || (is_place(b) && (operation == "sub" || !keeps)) ||
+        (is_place(a) && !keeps))
+      return kDistance;
+    return is_place(a) ? a : is_place(b) ? b : uint8_t{kElsewhere};
   }
-  bool join(const Value& other) {
-    const Value before = *this;
-    heads |= other.heads;
-    loads |= other.loads;
-    plus &= other.plus;
-    moves &= other.moves;
-    mixed |= other.mixed || term != other.term;
-    if (copy_of != other.copy_of) copy_of = -1;
-    if (term != other.term) term = kMixed;
-    return !(before == *this);
-  }
-  uint64_t same() const { return copy_of < 0 ? 0 : uint64_t{1} << copy_of; }
 
-  static constexpr uint64_t kMixed = 1;
+  const KernelElf& elf_;
+  std::vector<Node> nodes_;  // By address.
+  uint8_t written_ = 0;      // Where stores of the kernel go.
 };
 
 // The number of a term that is made of three others.
@@ -158,154 +206,358 @@ uint64_t term_of(uint64_t a, uint64_t b, uint64_t c) {
   return hash | 2;
 }
 
-bool loads_elsewhere(const Analysis& analysis, const Origins& origins, uint64_t address) {
-  const Instruction& i = analysis.code.at(address);
-  if (i.kind == Kind::atomic) return true;
-  return i.kind == Kind::load && !is_own(origins.at(address, i.rs1())) &&
-         !analysis.table_loads.contains(address);
-}
+// How a value follows one register of the head that the loop changes, the root. The value has bits
+// `low` to `high` - 1 of the root and what is added to it; they stand `scale` bits to the left of
+// bit `low`'s place, if nothing is missing. All that is added or multiplied is the same in each turn.
+struct Motion {
+  static constexpr uint8_t kUnknown = 32;
+  // `by` if it differs by the way: at least 1 and at most kNear; or at least -kNear and at most -1.
+  static constexpr int64_t kUp = INT64_MAX, kDown = INT64_MIN;
+  static constexpr int64_t kNear = 256;
+
+  // This constant is added to the root.
+  int64_t by = 0;
+  // So is the value of this term; nothing if it is 0.
+  uint64_t stride = 0;
+  // The value of this term is added to the bits, or they are multiplied with it; 0: neither.
+  uint64_t outer = 0;
+  // A register; if it is x0, the value is the constant `by`.
+  uint8_t root = kUnknown;
+  uint8_t low = 0, high = 64, scale = 0;
+
+  bool operator==(const Motion&) const = default;
+  bool is_constant() const { return root == encode::kZero; }
+  bool moves() const { return root != encode::kZero && root != kUnknown; }
+  bool is_sum() const { return low == 0 && scale == 0 && outer == 0; }
+  bool is_range() const { return by == kUp || by == kDown; }
+  // What differs by the way and what is known only at launch may cancel.
+  bool is_step() const { return is_range() ? stride == 0 : by != 0 || stride != 0; }
+  // Of 2 to the power of this at most is a step; 0 if that is not known.
+  unsigned step_bits() const {
+    if (stride != 0) return 0;
+    const uint64_t step = static_cast<uint64_t>(is_range() ? kNear : by < 0 ? -by : by);
+    return static_cast<unsigned>(std::bit_width(step - 1));
+  }
+  int direction() const { return stride != 0 || by == 0 ? 0 : by > 0 ? 1 : -1; }
+
+  // What is known of a value that comes by two ways.
+  void join(const Motion& other) {
+    if (*this == other) return;
+    Motion beside = other;
+    beside.by = by;
+    const auto is_near = [](int64_t step) {
+      return step == kUp || step == kDown || (step >= -kNear && step <= kNear);
+    };
+    if (moves() && *this == beside && direction() != 0 && direction() == other.direction() &&
+        is_near(by) && is_near(other.by)) {
+      by = by > 0 ? kUp : kDown;
+    } else {
+      *this = Motion();
+    }
+  }
+
+  // The sum with a value that is the same in each turn and has that motion and that term.
+  Motion plus(const Motion& addend, uint64_t term, bool minus) const {
+    Motion sum = *this;
+    if (addend.is_constant() && addend.by == 0) return sum;
+    if (!is_sum()) {
+      sum.outer = term_of(minus, outer, term);
+    } else if (!addend.is_constant()) {
+      sum.stride = term_of(minus, stride, term);
+    } else if (is_range() ||
+               (minus ? __builtin_sub_overflow(by, addend.by, &sum.by)
+                      : __builtin_add_overflow(by, addend.by, &sum.by)) ||
+               sum.is_range()) {
+      return {};
+    }
+    return sum;
+  }
+  // What is left of the motion if different values stay different, and no more is known.
+  Motion turned(uint64_t term) const {
+    Motion turned = *this;
+    turned.outer = term_of(2, outer, term);
+    return turned;
+  }
+  Motion left(unsigned bits) const {
+    Motion shifted = *this;
+    if (scale + bits >= 64) return {};
+    shifted.scale += bits;
+    return shifted;
+  }
+  Motion right(unsigned bits) const {
+    Motion shifted = *this;
+    const unsigned off = std::min<unsigned>(bits, scale);
+    shifted.scale -= off;
+    shifted.low += bits - off;
+    return shifted.low < shifted.high ? shifted : Motion();
+  }
+  // The motion of the value's lower bits.
+  Motion cut(unsigned bits) const {
+    Motion rest = *this;
+    if (scale >= bits) return {};
+    rest.high = std::min<unsigned>(high, bits - scale + low);
+    return rest;
+  }
+};
+
+// On what a value depends, and how it moves.
+struct Value {
+  static constexpr uint64_t kMixed = 1;
+
+  // The value is made of these registers, as they were at the head of the loop,
+  uint64_t heads = 0;
+  // and of these loads of the loop, by number, that others may change.
+  uint64_t loads = 0;
+  // Values that have the same term are equal, unless they are mixed.
+  uint64_t term = 0;
+  // A mixed value differs by the way that a turn takes to it.
+  bool mixed = false;
+  Motion motion;
+
+  bool operator==(const Value&) const = default;
+  // The value is made of that one, too.
+  void add(const Value& other) {
+    heads |= other.heads;
+    loads |= other.loads;
+    mixed |= other.mixed;
+    term = term_of(term, other.term, 0);
+    motion = {};
+  }
+  bool join(const Value& other) {
+    if (*this == other) return false;
+    const Value before = *this;
+    heads |= other.heads;
+    loads |= other.loads;
+    mixed |= other.mixed || term != other.term;
+    if (term != other.term) term = kMixed;
+    motion.join(other.motion);
+    return !(before == *this);
+  }
+
+  static Value constant(int64_t number) {
+    Value value;
+    value.term = term_of(0, static_cast<uint64_t>(number), 0);
+    value.motion.root = encode::kZero;
+    value.motion.by = number;
+    return value;
+  }
+};
+
+// An instruction of a function. It loads or ends the wavefront itself, or by what it calls.
+struct Step {
+  uint64_t address;
+  const Instruction* code;
+  uint8_t base;  // What its rs1 may point to.
+  bool calls;
+  bool loads;                                    // What others may write.
+  bool ends;                                     // If it comes to that.
+  std::vector<uint32_t> next = {}, before = {};  // By number.
+};
+using Steps = std::vector<Step>;  // By address.
 
 class Loop {
  public:
-  Loop(const Analysis& analysis, const Origins& origins, const std::set<uint64_t>& loading,
-       const Function& function, uint64_t head, std::set<uint64_t> body)
-      : analysis_(analysis),
-        origins_(origins),
-        loading_(loading),
-        function_(function),
-        head_(head),
-        body_(std::move(body)) {}
+  Loop(const Steps& steps, uint32_t head, std::vector<uint32_t> body)
+      : steps_(steps), head_(head), body_(std::move(body)), places_(steps.size(), kOutside) {
+    for (uint32_t i = 0; i < body_.size(); ++i) places_[body_[i]] = i;
+  }
 
   // The load or call that an exit waits for, or 0.
   uint64_t waits_for() {
     number_loads();
-    if (numbers_.empty()) return 0;
+    if (numbered_.empty()) return 0;
+    find_kept();
     flow();
     look_at_branches();
-    const uint64_t varying = steps();
+    find_varying();
     uint64_t same = 0;
-    for (const auto& [address, number] : numbers_) {
-      const Instruction& i = analysis_.code.at(address);
-      const bool call = function_.calls.contains(address);
-      const auto state = states_.find(address);
-      if (call || state == states_.end() || (state->second[i.rs1()].moves & varying) == 0)
-        same |= uint64_t{1} << number;
+    for (uint32_t number = 0; number < numbered_.size(); ++number) {
+      const uint32_t place = numbered_[number];
+      const Step& step = steps_[body_[place]];
+      if (step.calls || !reached_[place] || !is_moving(states_[place][step.code->rs1()]))
+        same |= load_bit(number);
     }
-    const uint64_t waits = exits(varying) & same;
-    for (const auto& [address, number] : numbers_)
-      if ((waits >> number & 1) != 0) return address;
+    const uint64_t waits = exits() & same;
+    for (uint32_t number = 0; number < numbered_.size(); ++number)
+      if ((waits & load_bit(number)) != 0) return steps_[body_[numbered_[number]]].address;
     return 0;
   }
 
  private:
-  using State = std::array<Value, 33>;
+  using State = std::array<Value, kRegisters>;
+  static constexpr uint32_t kOutside = ~0u;
+  // An address that moves with the bits of a register but these lowest ones stays for at most 64 turns
+  // of 1, then moves on: nobody waits for ever.
+  static constexpr unsigned kMostLow = 6;
+  // So many turns, as a power of 2, pass at least before an address comes again. Those of a kernel that
+  // counts in 32 bits do come again; a mask of fewer bits is a ring of flags.
+  static constexpr unsigned kLeastTurns = 24;
 
-  bool is_from_elsewhere(uint64_t address) const {
-    const auto call = function_.calls.find(address);
-    return call != function_.calls.end() ? loading_.contains(call->second)
-                                         : loads_elsewhere(analysis_, origins_, address);
-  }
+  bool is_inside(uint32_t step) const { return places_[step] != kOutside; }
+  static uint64_t load_bit(uint32_t number) { return bit(std::min(number, 63u)); }
 
   void number_loads() {
-    for (const uint64_t address : body_) {
-      if (is_from_elsewhere(address))
-        numbers_.emplace(address, std::min<size_t>(numbers_.size(), 63));
+    for (uint32_t place = 0; place < body_.size(); ++place)
+      if (steps_[body_[place]].loads) numbered_.push_back(place);
+  }
+
+  // Tiles go there through a pointer from the stack alone.
+  static bool changes_stack(const Step& step) {
+    const uint8_t no = stores_tile(*step.code) ? ~kStack : kArguments | kConstants;
+    return is_store(*step.code) && (step.base & ~no) != 0;
+  }
+
+  void find_kept() {
+    uint64_t written = bit(kOther);
+    for (const uint32_t number : body_) {
+      const Step& step = steps_[number];
+      written |= step.code->writes();
+      if (step.calls) written |= kCallerSaved | bit(kMemory);
+      if (changes_stack(step)) written |= bit(kMemory);
     }
+    kept_ = ~written;
+  }
+  // In each turn as it was.
+  bool is_kept(const Value& value) const {
+    return (value.heads & ~kept_) == 0 && value.loads == 0 && !value.mixed;
   }
 
   void flow() {
     State start;
-    for (unsigned reg = 1; reg <= kMemory; ++reg) {
-      start[reg].heads = start[reg].moves = uint64_t{1} << reg;
-      start[reg].copy_of = static_cast<int>(reg);
+    start[encode::kZero] = Value::constant(0);
+    for (unsigned reg = 1; reg < kRegisters; ++reg) {
+      start[reg].heads = bit(reg);
       start[reg].term = 8 * reg;
+      if (reg < kMemory && (kept_ & bit(reg)) == 0)
+        start[reg].motion.root = static_cast<uint8_t>(reg);
     }
-    states_[head_] = start;
-    std::set<uint64_t> work = {head_};
+    states_.resize(body_.size());
+    reached_.resize(body_.size());
+    std::vector<bool> pending(body_.size());
+    const auto join = [&](uint32_t place, const State& state) {
+      if (!reached_[place]) {
+        states_[place] = state;
+        pending[place] = reached_[place] = true;
+      } else if (join_states(states_[place], state)) {
+        pending[place] = true;
+      }
+    };
+    join(places_[head_], start);
     bool back = false;
-    while (!work.empty()) {
-      const uint64_t address = *work.begin();
-      work.erase(work.begin());
-      State state = states_.at(address);
-      step(address, state);
-      for (const uint64_t target : function_.next.at(address)) {
-        if (target == head_) {
-          join(back_, state, back);
-          back = true;
-        } else if (body_.contains(target)) {
-          const auto [place, fresh] = states_.emplace(target, state);
-          if (fresh || join(place->second, state, true)) work.insert(target);
+    for (bool more = true; std::exchange(more, false);) {
+      for (uint32_t place = 0; place < body_.size(); ++place) {
+        if (!pending[place]) continue;
+        pending[place] = false;
+        more = true;
+        const Step& step = steps_[body_[place]];
+        State state = states_[place];
+        follow(step, place, state);
+        for (const uint32_t target : step.next) {
+          if (target == head_ && !std::exchange(back, true)) {
+            back_ = state;
+          } else if (target == head_) {
+            join_states(back_, state);
+          } else if (is_inside(target)) {
+            join(places_[target], state);
+          }
         }
       }
     }
   }
 
-  static bool join(State& into, const State& from, bool filled) {
-    bool changed = !filled;
-    if (!filled) into = from;
-    for (unsigned reg = 0; filled && reg <= kMemory; ++reg) changed |= into[reg].join(from[reg]);
+  static bool join_states(State& into, const State& from) {
+    bool changed = false;
+    for (unsigned reg = 0; reg < kRegisters; ++reg) changed |= into[reg].join(from[reg]);
     return changed;
   }
 
-  void step(uint64_t address, State& state) const {
-    const Instruction& i = analysis_.code.at(address);
-    const auto number = numbers_.find(address);
+  void follow(const Step& step, uint32_t place, State& state) const {
+    const Instruction& i = *step.code;
     Value result;
-    result.term = term_of(address, 0, 0);
-    if (number != numbers_.end()) result.loads |= uint64_t{1} << number->second;
-    if (function_.calls.contains(address)) {
+    result.term = term_of(step.address, 0, 0);
+    if (step.loads) {
+      const auto found = std::lower_bound(numbered_.begin(), numbered_.end(), place);
+      result.loads |= load_bit(static_cast<uint32_t>(found - numbered_.begin()));
+      result.heads |= bit(kShared);
+    }
+    if (step.calls) {
       each_bit(kParameters, [&](unsigned reg) { result.add(state[reg]); });
       result.add(state[kMemory]);
+      result.heads |= bit(kOther);
       state[kMemory].add(result);
+      state[kShared].add(result);
       each_bit(kCallerSaved, [&](unsigned reg) { state[reg] = result; });
       return;
     }
     each_bit(i.reads(), [&](unsigned reg) { result.add(state[reg]); });
-    if (i.kind == Kind::store && (origins_.at(address, i.rs1()) & ~(kArguments | kCode)) != 0) {
-      state[kMemory].add(result);
-      state[kMemory].term = result.term;
-    }
+    if (is_unknown(i)) result.heads |= bit(kOther);
+    if (stores_tile(i)) result.heads |= bit(kShared);
+    if (is_store(i) || i.is_tile(TILE_LOAD_F3)) state[kShared].add(result);
+    if (changes_stack(step)) state[kMemory].add(result);
     if (i.writes() == 0) return;
-    if (i.kind == Kind::load && (origins_.at(address, i.rs1()) & kStack) != 0)
+    if ((step.base & kStack) != 0 && (i.kind == Kind::load || i.kind == Kind::atomic))
       result.add(state[kMemory]);
     if (i.kind == Kind::compute || i.kind == Kind::upper) compute(i, state, result);
     state[i.rd()] = result;
   }
 
+  // What may be another each time: votes, and CSRs but ids and sizes.
+  static bool is_unknown(const Instruction& i) {
+    const bool csr = i.kind == Kind::csr || i.kind == Kind::csr_value;
+    return i.kind == Kind::tile || (csr && (i.csr() < TILE_CSR_WG_ID || i.csr() > TILE_CSR_GRID_Z));
+  }
+
   // What of the operands is in the result, whatever memory says.
-  static void compute(const Instruction& i, const State& state, Value& result) {
-    const std::string name = i.name;
-    const bool one =
-        (i.word & 0x20) == 0 || i.kind == Kind::upper;  // The other operand is in the word.
+  void compute(const Instruction& i, const State& state, Value& result) const {
     const Value& a = state[i.rs1()];
-    const Value& b = one ? state[encode::kZero] : state[i.rs2()];
-    if (name == "addi" && i.immediate == 0) {
+    const Value b = i.has_rs2() ? state[i.rs2()] : Value::constant(i.immediate);
+    const std::string_view operation = operation_of(i);
+    if (i.kind == Kind::upper) {
+      result = Value::constant(i.immediate);
+    } else if (operation == "addi" && a.motion.is_constant()) {
+      const int64_t sum = a.motion.by + i.immediate;
+      result = Value::constant(i.is_word() ? static_cast<int32_t>(sum) : sum);
+    } else if (i.is_move()) {
       result = a;
-      return;
+    } else {
+      const uint64_t fields = i.has_rs2() ? 0xFE00707F : 0x707F;  // But for the registers' names.
+      result.term = term_of(i.word & fields, a.term, b.term);
+      result.motion = motion(operation, i.is_word(), a, b);
     }
-    const auto is = [&](std::initializer_list<const char*> names) {
-      return std::find(names.begin(), names.end(), name) != names.end();
-    };
-    // But for the registers' names.
-    const uint64_t operation = one ? i.word & 0xFFF0707F : i.word & 0xFE00707F;
-    result.term = i.kind == Kind::upper ? term_of(i.word >> 12, 0x37, 0)
-                                        : term_of(operation, a.term, one ? 0 : b.term);
-    if (is({"addi", "addiw", "sub", "subw"})) result.plus = a.plus | a.same();
-    if (is({"add", "addw"})) result.plus = a.plus | a.same() | b.plus | b.same();
-    if (is({"addiw"}) && i.immediate == 0) result.plus = a.plus;
-    if (is({"addi", "addiw", "add",  "addw",  "sub",  "subw",  "slli", "slliw",
-            "sll",  "sllw",  "srli", "srliw", "srai", "sraiw", "mul",  "mulw",
-            "div",  "divw",  "divu", "divuw", "or",   "ori"}))
-      result.moves = a.moves | b.moves;
+  }
+
+  // Of what is not listed nothing is known: a quotient or a remainder, a mask (an `or` is one, too),
+  // a product of two that move. Two that move may cancel.
+  Motion motion(std::string_view operation, bool word, const Value& a, const Value& b) const {
+    const unsigned bits = word ? 32 : 64;
+    const bool first = a.motion.moves() && is_kept(b), second = b.motion.moves() && is_kept(a);
+    if (!first && !second) return {};
+    const Motion& moving = first ? a.motion : b.motion;
+    const Value& other = first ? b : a;
+    const unsigned amount = static_cast<unsigned>(other.motion.by) % bits;
+    const bool shifts = first && other.motion.is_constant();
+    if (operation == "add" || operation == "addi" || (operation == "sub" && first))
+      return moving.plus(other.motion, other.term, operation == "sub").cut(bits);
+    if (operation == "sub") return moving.turned(other.term).cut(bits);
+    if (operation == "mul" && !other.motion.is_constant())
+      return moving.turned(other.term).cut(bits);
+    if (operation == "mul" && other.motion.by != 0)
+      return moving
+          .left(static_cast<unsigned>(__builtin_ctzll(static_cast<uint64_t>(other.motion.by))))
+          .turned(other.term)
+          .cut(bits);
+    if (shifts && (operation == "slli" || operation == "sll")) return moving.left(amount).cut(bits);
+    if (shifts && (operation.substr(0, 3) == "srl" || operation.substr(0, 3) == "sra"))
+      return moving.cut(bits).right(amount);
+    return {};
   }
 
   // On what it depends by which way a turn goes.
   void look_at_branches() {
-    for (const auto& [address, values] : states_) {
-      const auto& state = values;  // clang 14 captures no structured bindings.
-      if (function_.next.at(address).size() < 2) continue;
-      each_bit(analysis_.code.at(address).reads(),
-               [&](unsigned reg) { branches_.add(state[reg]); });
+    for (uint32_t place = 0; place < body_.size(); ++place) {
+      const Step& step = steps_[body_[place]];
+      if (!reached_[place] || step.next.size() < 2) continue;
+      each_bit(step.code->reads(), [&](unsigned reg) { branches_.add(states_[place][reg]); });
     }
   }
   Value with_branches(Value value) const {
@@ -316,59 +568,103 @@ class Loop {
     return value;
   }
 
-  // Registers to which each turn adds, whatever is in memory.
-  uint64_t steps() const {
-    uint64_t varying = 0;
-    for (bool more = true; more;) {
-      more = false;
-      for (unsigned reg = 1; reg < 32; ++reg) {
-        const Value value = with_branches(back_[reg]);
-        const uint64_t bit = uint64_t{1} << reg;
-        if (value.loads != 0 || (value.heads >> kMemory & 1) != 0 || (varying & bit) != 0 ||
-            ((value.plus & (varying | bit)) == 0 && (value.same() & varying) == 0))
+  // Registers to which each turn adds, whatever is in memory; or that follow such a one.
+  void find_varying() {
+    for (bool more = true; std::exchange(more, false);) {
+      for (unsigned reg = 1; reg < kMemory; ++reg) {
+        const Motion& motion = back_[reg].motion;
+        const unsigned root = motion.root;
+        if ((varying_ & bit(reg)) != 0 || !motion.moves() || !motion.is_sum()) continue;
+        if (root == reg && motion.is_step()) {
+          directions_[reg] = motion.direction();
+          step_bits_[reg] = motion.step_bits();
+        } else if (follows(motion)) {
+          directions_[reg] = directions_[root];
+          step_bits_[reg] = step_bits_[root];
+        } else {
           continue;
-        varying |= bit;
+        }
+        if (motion.high < kLeastTurns + step_bits_[reg]) continue;
+        varying_ |= bit(reg);
         more = true;
       }
     }
-    return varying;
+  }
+
+  // What differs by the way is small.
+  bool follows(const Motion& motion) const {
+    return motion.moves() && (varying_ & bit(motion.root)) != 0;
+  }
+
+  bool is_moving(const Value& value) const {
+    const Motion& motion = value.motion;
+    return follows(motion) && motion.low <= kMostLow &&
+           motion.high >= kLeastTurns + step_bits_[motion.root];
   }
 
   // Whether a turn can go round without the instruction.
-  bool is_passed(uint64_t address) const {
-    std::set<uint64_t> seen = {address};
-    std::vector<uint64_t> work = {head_};
+  bool is_passed(uint32_t place) const {
+    std::vector<bool> seen(body_.size());
+    seen[place] = true;
+    std::vector<uint32_t> work = {places_[head_]};
     while (!work.empty()) {
-      const uint64_t at = work.back();
+      const uint32_t at = work.back();
       work.pop_back();
-      if (!seen.insert(at).second) continue;
-      for (const uint64_t target : function_.next.at(at)) {
+      if (seen[at]) continue;
+      seen[at] = true;
+      for (const uint32_t target : steps_[body_[at]].next) {
         if (target == head_) return true;
-        if (body_.contains(target)) work.push_back(target);
+        if (is_inside(target)) work.push_back(places_[target]);
       }
     }
     return false;
   }
 
-  // Loads on which it depends whether the loop is left. An exit that compares what steps with a bound
-  // from memory comes of itself, if each turn comes to it; to another one the way may lead by branches.
-  uint64_t exits(uint64_t varying) const {
+  // Whether the exit comes of itself: it compares what steps with what is as it was; or it is left
+  // behind a bound that lies in memory.
+  bool comes(const Step& step, const State& state) const {
+    const Instruction& i = *step.code;
+    if (i.kind != Kind::branch) return false;
+    const Value &a = state[i.rs1()], &b = state[i.rs2()];
+    for (const bool first : {true, false}) {
+      const Value &moving = first ? a : b, &bound = first ? b : a;
+      if (!is_moving(moving) || (bound.heads & ~(kept_ | bit(kShared))) != 0 || bound.mixed)
+        continue;
+      if (bound.loads == 0) return true;
+      const bool compares = i.funct3() >= 4, is_less = (i.funct3() & 1) == 0;
+      const bool leaves_below = is_less != is_inside(step.next[0]);  // If rs1 is less than rs2.
+      if (compares && moving.motion.outer == 0 &&
+          directions_[moving.motion.root] == (leaves_below == first ? -1 : 1))
+        return true;
+    }
+    return false;
+  }
+
+  // Loads on which it depends whether the loop is left. Exits that come of themselves need none, if
+  // each turn comes to them; to another one the way may lead by branches.
+  uint64_t exits() const {
     Value on;
-    for (const auto& [address, values] : states_) {
-      const auto& state = values;  // clang 14 captures no structured bindings.
-      const Instruction& i = analysis_.code.at(address);
-      const auto& following = function_.next.at(address);
-      const bool leaves = std::any_of(following.begin(), following.end(),
-                                      [&](uint64_t to) { return !body_.contains(to); });
-      if (following.size() < 2 || !leaves) continue;
-      uint64_t moves = 0;
-      Value exit;
-      each_bit(i.reads(), [&](unsigned reg) {
-        moves |= state[reg].moves;
-        exit.add(state[reg]);
-      });
-      if ((moves & varying) == 0) on.add(exit);
-      if ((moves & varying) == 0 || is_passed(address)) on.mixed = true;
+    std::vector<uint32_t> ending;
+    bool is_bounded = false;
+    for (uint32_t place = 0; place < body_.size(); ++place) {
+      const Step& step = steps_[body_[place]];
+      const bool leaves = std::any_of(step.next.begin(), step.next.end(),
+                                      [&](uint32_t to) { return !is_inside(to); });
+      if (!reached_[place]) continue;
+      if (step.calls && step.ends) ending.push_back(place);
+      if (step.next.size() < 2 || !leaves) continue;
+      const bool comes_itself = comes(step, states_[place]), passed = is_passed(place);
+      if (!comes_itself)
+        each_bit(step.code->reads(), [&](unsigned reg) { on.add(states_[place][reg]); });
+      if (!comes_itself || passed) on.mixed = true;
+      is_bounded |= comes_itself && !passed;
+    }
+    // A call in which the wavefront may end: it does so by what the callee's result is made of.
+    for (const uint32_t place : is_bounded ? std::vector<uint32_t>() : ending) {
+      State state = states_[place];
+      follow(steps_[body_[place]], place, state);
+      on.add(state[encode::kA0]);
+      on.mixed = true;
     }
     on = with_branches(on);
     for (uint64_t done = 0; (on.heads & ~done) != 0;) {
@@ -379,95 +675,161 @@ class Loop {
     return on.loads;
   }
 
-  const Analysis& analysis_;
-  const Origins& origins_;
-  const std::set<uint64_t>& loading_;
-  const Function& function_;
-  const uint64_t head_;
-  const std::set<uint64_t> body_;
-  std::map<uint64_t, size_t> numbers_;
-  std::map<uint64_t, State> states_;
+  const Steps& steps_;
+  const uint32_t head_;
+  const std::vector<uint32_t> body_;  // By number, sorted. A place is an index of it.
+  std::vector<uint32_t> places_;      // Of all steps; or kOutside.
+  std::vector<uint32_t> numbered_;    // Places of loads.
+  uint64_t kept_ = 0;                 // Registers that the loop does not change.
+  std::vector<State> states_;         // Before each of body_,
+  std::vector<bool> reached_;         // if there is a way to it from the head.
   State back_{};
-  Value branches_;  // What all of the body's compare.
+  Value branches_;                             // What all of the body's compare.
+  uint64_t varying_ = 0;                       // Registers that step,
+  std::array<int, kMemory> directions_{};      // up (1) or down (-1); or it is not known (0),
+  std::array<unsigned, kMemory> step_bits_{};  // by a power of 2 at most; 0 if it is not known.
 };
 
-// Edges that close a loop: to an instruction that is on the way from the entry.
-std::vector<std::pair<uint64_t, uint64_t>> back_edges(const Function& function) {
-  std::vector<std::pair<uint64_t, uint64_t>> found;
-  std::set<uint64_t> seen = {function.entry}, on_way = {function.entry};
-  std::vector<std::pair<uint64_t, size_t>> way = {{function.entry, 0}};
+// The loops' heads, to which an edge leads from what is behind them on a way from the entry, and from
+// where.
+std::map<uint32_t, std::vector<uint32_t>> back_edges(const Steps& steps, uint32_t entry) {
+  std::map<uint32_t, std::vector<uint32_t>> found;
+  std::vector<bool> seen(steps.size()), on_way(steps.size());
+  seen[entry] = on_way[entry] = true;
+  std::vector<std::pair<uint32_t, size_t>> way = {{entry, 0}};
   while (!way.empty()) {
-    auto& [address, index] = way.back();
-    const auto& following = function.next.at(address);
-    if (index == following.size()) {
-      on_way.erase(address);
+    auto& [number, index] = way.back();
+    if (index == steps[number].next.size()) {
+      on_way[number] = false;
       way.pop_back();
       continue;
     }
-    const uint64_t target = following[index++];
-    if (on_way.contains(target)) found.emplace_back(address, target);
-    if (!seen.insert(target).second) continue;
-    on_way.insert(target);
+    const uint32_t target = steps[number].next[index++];
+    if (on_way[target]) found[target].push_back(number);
+    if (seen[target]) continue;
+    seen[target] = on_way[target] = true;
     way.emplace_back(target, 0);
   }
   return found;
 }
 
-// What reaches `last` without passing `head`.
-std::set<uint64_t> natural_loop(const std::map<uint64_t, std::vector<uint64_t>>& before,
-                                uint64_t last, uint64_t head) {
-  std::set<uint64_t> body = {head};
-  std::vector<uint64_t> work = {last};
-  while (!work.empty()) {
-    const uint64_t address = work.back();
-    work.pop_back();
-    if (!body.insert(address).second) continue;
-    const auto found = before.find(address);
-    if (found != before.end()) work.insert(work.end(), found->second.begin(), found->second.end());
+// What reaches one of `last` without passing `head`.
+std::vector<uint32_t> natural_loop(const Steps& steps, std::vector<uint32_t> last, uint32_t head) {
+  std::vector<bool> inside(steps.size());
+  inside[head] = true;
+  while (!last.empty()) {
+    const uint32_t number = last.back();
+    last.pop_back();
+    if (inside[number]) continue;
+    inside[number] = true;
+    last.insert(last.end(), steps[number].before.begin(), steps[number].before.end());
   }
+  std::vector<uint32_t> body;
+  for (uint32_t number = 0; number < steps.size(); ++number)
+    if (inside[number]) body.push_back(number);
   return body;
 }
 
-// Functions that load, or call one that loads, what others may write.
-std::set<uint64_t> functions_that_load(const Analysis& analysis, const Origins& origins) {
-  std::set<uint64_t> found;
-  for (bool more = true; more;) {
-    more = false;
-    for (const auto& [entry, function] : analysis.functions) {
-      const auto loads = [&](const auto& step) {
-        return loads_elsewhere(analysis, origins, step.first);
-      };
-      const auto calls = [&](const auto& call) { return found.contains(call.second); };
-      if (found.contains(entry)) continue;
-      if (std::any_of(function.next.begin(), function.next.end(), loads) ||
-          std::any_of(function.calls.begin(), function.calls.end(), calls)) {
-        found.insert(entry);
-        more = true;
+class Waits {
+ public:
+  Waits(const KernelElf& elf, const Analysis& analysis) : analysis_(analysis) {
+    const Origins origins(elf, analysis);
+    for (const auto& [entry, function] : analysis.functions) add_function(origins, function);
+    mark_calls();
+  }
+
+  // The load or call for which a work-group may wait; or 0.
+  uint64_t find() const {
+    for (const auto& [entry, function] : analysis_.functions) {
+      const Steps& steps = functions_.at(entry);
+      for (const Step& step : steps)  // A loop without an edge back.
+        if (step.calls && step.loads && reaches(function.calls.at(step.address), entry))
+          return step.address;
+      for (const auto& [head, last] : back_edges(steps, number(steps, entry))) {
+        Loop loop(steps, head, natural_loop(steps, last, head));
+        if (const uint64_t address = loop.waits_for(); address != 0) return address;
+      }
+    }
+    return 0;
+  }
+
+ private:
+  static uint32_t number(const Steps& steps, uint64_t address) {
+    const auto found =
+        std::lower_bound(steps.begin(), steps.end(), address,
+                         [](const Step& one, uint64_t other) { return one.address < other; });
+    return static_cast<uint32_t>(found - steps.begin());
+  }
+
+  bool loads(const Origins& origins, uint64_t address, const Instruction& i, uint8_t base) const {
+    return i.kind == Kind::atomic || i.is_tile(TILE_LOAD_F3) ||
+           (i.kind == Kind::load && !origins.is_own(base) &&
+            !analysis_.table_loads.contains(address));
+  }
+
+  void add_function(const Origins& origins, const Function& function) {
+    Steps& steps = functions_[function.entry];
+    for (const auto& [address, following] : function.next) {
+      const Instruction& i = analysis_.code.at(address);
+      const uint8_t base = origins.base(address);
+      steps.push_back({address, &i, base, function.calls.contains(address),
+                       loads(origins, address, i, base), i.is_control(TILE_CONTROL_END)});
+    }
+    uint32_t from = 0;
+    for (const auto& [address, following] : function.next) {
+      for (const uint64_t target : following) {
+        const uint32_t to = number(steps, target);
+        steps[from].next.push_back(to);
+        steps[to].before.push_back(from);
+      }
+      ++from;
+    }
+  }
+
+  // As what they call does.
+  void mark_calls() {
+    std::set<uint64_t> loading, ending;
+    for (bool more = true; std::exchange(more, false);) {
+      for (auto& [entry, steps] : functions_) {
+        for (Step& step : steps) {
+          if (step.calls) {
+            const uint64_t callee = analysis_.functions.at(entry).calls.at(step.address);
+            step.loads = loading.contains(callee);
+            step.ends = ending.contains(callee);
+          }
+          if (step.loads) more |= loading.insert(entry).second;
+          if (step.ends) more |= ending.insert(entry).second;
+        }
       }
     }
   }
-  return found;
-}
+
+  // By calls.
+  bool reaches(uint64_t from, uint64_t to) const {
+    std::set<uint64_t> seen;
+    std::vector<uint64_t> work = {from};
+    while (!work.empty()) {
+      const uint64_t at = work.back();
+      work.pop_back();
+      if (at == to) return true;
+      if (!seen.insert(at).second) continue;
+      for (const auto& call : analysis_.functions.at(at).calls) work.push_back(call.second);
+    }
+    return false;
+  }
+
+  const Analysis& analysis_;
+  std::map<uint64_t, Steps> functions_;
+};
 
 }  // namespace
 
 std::string find_waits(const KernelElf& elf, const Analysis& analysis) {
-  const Origins origins(analysis);
-  const std::set<uint64_t> loading = functions_that_load(analysis, origins);
-  for (const auto& [entry, function] : analysis.functions) {
-    std::map<uint64_t, std::vector<uint64_t>> before;
-    for (const auto& [address, following] : function.next)
-      for (const uint64_t target : following) before[target].push_back(address);
-    for (const auto& [last, head] : back_edges(function)) {
-      Loop loop(analysis, origins, loading, function, head, natural_loop(before, last, head));
-      if (const uint64_t address = loop.waits_for(); address != 0)
-        return fmt::format(
-            "work-groups may wait for each other: a loop reads the same memory until it changes at "
-            "{}",
-            elf.place(address));
-    }
-  }
-  return {};
+  const uint64_t address = Waits(elf, analysis).find();
+  if (address == 0) return {};
+  return fmt::format(
+      "work-groups may wait for each other: a loop reads the same memory until it changes at {}",
+      elf.place(address));
 }
 
 }  // namespace stretto::transform

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Question: is a kernel or file that the transformer cannot rewrite correctly refused, with one line
 // that says why, and is every other word of a file left as it was? State space: one subject for
-// each refusal (subjects.c, far.c), damaged files, every shipped ELF (table in the README).
+// each refusal (subjects.c, loops.c, far.c), damaged files, every shipped ELF (table in the README).
 #include <catch2/catch.hpp>
 
 #include <elf.h>
@@ -113,6 +113,88 @@ TEST_CASE("each kernel that cannot be rewritten is refused with its reason and p
       INFO(kernel << ": " << found);
       REQUIRE(found.rfind(kernel + ": " + reason, 0) == 0);
     }
+  }
+}
+
+// loops.c says what is with each.
+TEST_CASE("a loop whose address or bound only seems to move is refused") {
+  const Bytes file = kernel_file("transform_loops");
+  for (const char* name : {"minus_itself",
+                           "product_minus_itself",
+                           "two_cancel",
+                           "square",
+                           "times_nothing",
+                           "masked_by_shifts",
+                           "masked_to_half",
+                           "shifted_out",
+                           "shifted_out_of_word",
+                           "multiplied_out",
+                           "shift_by_what_steps",
+                           "shifted_down",
+                           "word_shifted_down",
+                           "unsigned_by_257",
+                           "divided",
+                           "with_bits_set",
+                           "with_all_set",
+                           "half_of_a_word",
+                           "by_two_ways",
+                           "adds_what_it_read",
+                           "goes_back_to_the_first",
+                           "adds_how_often_it_turned",
+                           "through_memory",
+                           "through_tile",
+                           "through_tile_on_stack",
+                           "through_stack",
+                           "up_or_down",
+                           "up_or_not",
+                           "up_and_down_by_edges",
+                           "by_stride_up_or_down",
+                           "by_stride_and_way",
+                           "by_way_and_stride",
+                           "by_stride_of_two_ways",
+                           "by_what_turns",
+                           "by_what_steps_masked",
+                           "by_nothing",
+                           "by_8_and_back",
+                           "by_the_clock",
+                           "by_a_vote",
+                           "by_what_it_stored",
+                           "doubles",
+                           "halves",
+                           "turns_round",
+                           "wraps_a_mask",
+                           "bound_steps_too",
+                           "comes_to_a_bound_by_what_it_read",
+                           "bound_lies_behind",
+                           "bound_lies_behind_downwards",
+                           "bound_is_met",
+                           "bound_is_met_downwards",
+                           "bound_lies_behind_the_difference",
+                           "bound_of_two",
+                           "one_head_for_two",
+                           "spins_on_data",
+                           "word_in_arguments",
+                           "by_distance",
+                           "recurses",
+                           "ends_in_call"}) {
+    INFO(name);
+    const std::string place = std::string(name) == "recurses" ? "calls_itself" : name;
+    REQUIRE(refusal_of(file, name)
+                .rfind(fmt::format("{}: {}a loop reads the same memory until it changes at {}+",
+                                   name, kWaits, place),
+                       0) == 0);
+  }
+}
+
+TEST_CASE("a loop is taken whose address is another in each turn, or whose bound is ahead") {
+  const Bytes file = kernel_file("transform_loops");
+  for (const char* name :
+       {"by_pointer", "by_index", "by_int", "by_unsigned", "by_unsigned_that_is_kept",
+        "by_word_of_rows", "by_stride", "by_stride_downwards", "by_row", "by_element_of_24_bytes",
+        "from_the_end", "one_or_two", "one_behind", "words_of_bits", "unsigned_by_256",
+        "to_a_bound", "down_to_a_bound", "calls_what_ends", "by_two_pointers"}) {
+    INFO(name);
+    REQUIRE(refusal_of(file, name) == "transformed");
   }
 }
 

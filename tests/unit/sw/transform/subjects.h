@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of the kernels in subjects.c. C and C++.
+// Arguments of the kernels in subjects.c and loops.c. C and C++.
 #ifndef STRETTO_TESTS_UNIT_SW_TRANSFORM_SUBJECTS_H_
 #define STRETTO_TESTS_UNIT_SW_TRANSFORM_SUBJECTS_H_
 
