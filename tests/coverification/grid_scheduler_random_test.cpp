@@ -292,6 +292,8 @@ class Traffic {
     }
     if (slots == 0) return;
     const bool busy = pipeline_ != 0;
+    // Lower priorities wait with it then; a policy at random lasts for long, and may be another.
+    if (rng_.chance(1, 4)) write_policy(rng_.below(4) | GRID_SCHEDULER_POLICY_PRIORITY_MASK);
     // Now and then as many work-groups as a pipeline may have, or one more.
     const unsigned room = g_.cus * std::min(g_.capacity.wavefronts, g_.capacity_work_groups);
     const bool full = room >= kGridPipelineEntries && rng_.chance(3, 4);
