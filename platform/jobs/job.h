@@ -138,6 +138,8 @@ class Job {
   // the same for machines, `job` in stats.json. Also of a run that was cut short.
   virtual std::string table() const { return ""; }
   virtual boost::json::object details() const { return {}; }
+  // Lines of requests.csv, of a job that serves requests: client,request,arrival_ns,begin_ns,end_ns.
+  virtual std::vector<std::string> requests() const { return {}; }
 
  protected:
   uint32_t simulated_ranks() const { return static_cast<uint32_t>(memories_.size()); }

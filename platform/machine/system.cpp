@@ -383,6 +383,8 @@ class System::State {
     for (size_t i = 0; i < jobs_.size(); ++i) {
       const Job& job = *jobs_[i];
       const JobRequest& request = job.request();
+      for (const std::string& line : job.requests())
+        results.requests.push_back(std::to_string(i) + "," + line);
       for (const auto& [name, sum] : job.kernel_sha256()) results.kernel_sha256[name] = sum;
       if (request.place.empty()) {
         results.shape = request.kind->shape();

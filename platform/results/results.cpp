@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/results/results.h"
 
+#include <boost/algorithm/string/join.hpp>
 #include <boost/json.hpp>
 
 #include <cstdio>
@@ -261,11 +262,19 @@ std::string to_csv(const Results& results) {
   return text;
 }
 
+std::string requests_csv(const Results& results) {
+  if (results.requests.empty()) return "";
+  return "job,client,request,arrival_ns,begin_ns,end_ns\n" +
+         boost::algorithm::join(results.requests, "\n") + "\n";
+}
+
 void write_results(const std::string& folder, const Results& results,
                    const std::string& resolved_machine) {
   write_atomically(folder + "/stats.json", to_json(results));
   write_atomically(folder + "/machine.yaml", resolved_machine);
   write_atomically(folder + "/stats.csv", to_csv(results));
+  if (const std::string requests = requests_csv(results); !requests.empty())
+    write_atomically(folder + "/requests.csv", requests);
 }
 
 std::string first_complaint(const Results& results) {

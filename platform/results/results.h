@@ -89,7 +89,8 @@ struct Results {
   std::map<std::string, uint64_t> mca;
   boost::json::object job;  // What the job says itself, see job.h.
   std::string table;
-  std::vector<JobResults> jobs;  // Only if there are several.
+  std::vector<std::string> requests;  // Lines of requests.csv.
+  std::vector<JobResults> jobs;       // Only if there are several.
   CheckReport check;
   std::vector<AuditResult> audit;
   std::string digest;
@@ -107,6 +108,9 @@ struct Results {
 
 std::string to_json(const Results& results);
 std::string to_csv(const Results& results);
+// Each request that was served: job (from 0), client, request (from 0), arrival_ns, begin_ns, end_ns from the begin of
+// the run. Empty if no job serves requests.
+std::string requests_csv(const Results& results);
 // stats.json first: it holds all, the others are for reading.
 void write_results(const std::string& folder, const Results& results,
                    const std::string& resolved_machine);

@@ -173,8 +173,9 @@ std::string write_all(const std::string& out, const Results& results, const Mach
 
 const std::vector<std::string>& result_files() {
   static const std::vector<std::string> files{
-      "stats.json",    "stats.csv",          "machine.yaml", "plan",           "profile.json",
-      "timeline.json", "timeline.json.part", "waves.fst",    "waves.fst.hier", "bodies.txt"};
+      "stats.json",     "stats.csv",     "machine.yaml",       "plan",
+      "profile.json",   "timeline.json", "timeline.json.part", "waves.fst",
+      "waves.fst.hier", "bodies.txt",    "requests.csv"};
   return files;
 }
 

@@ -5,9 +5,13 @@
 // work-groups.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "models/common/read_file.h"
 #include "tests/support/run_json.h"
@@ -595,6 +599,45 @@ TEST_CASE("arrivals of a trace are kept, and a trace that goes back is refused i
       run_stretto("run tally/small --mode ideal" + set + " --out " + scratch.path + "/bad");
   CHECK(bad.status == 2);
   CHECK(bad.output.find("trace.txt:3: 200 us is before the line above") != std::string::npos);
+}
+
+TEST_CASE("each request is in requests.csv with its times, of a run that was cut short, too") {
+  const Scratch scratch;
+  const std::string trace = scratch.file("trace.txt", "0\n300\n310\n320\n2000000\n");
+  const std::string set =
+      "run tally/small --mode mps --impl all=model --set tenants.requests=5 --set "
+      "tenants.arrivals=trace --set tenants.trace=" +
+      trace + " --time-limit 2 --out " + scratch.path + "/r";
+  const Finished finished = run_stretto(set);
+  INFO(finished.output);
+  REQUIRE(finished.status == 124);
+  const RunResult result(stats(scratch.path + "/r"), finished.output);
+  std::ifstream file(scratch.path + "/r/requests.csv");
+  std::string line;
+  REQUIRE(std::getline(file, line));
+  CHECK(line == "job,client,request,arrival_ns,begin_ns,end_ns");
+  std::map<unsigned, std::vector<std::array<double, 3>>> requests;
+  while (std::getline(file, line)) {
+    unsigned client = 0, request = 0;
+    std::array<double, 3> at{};
+    REQUIRE(std::sscanf(line.c_str(), "0,%u,%u,%lf,%lf,%lf", &client, &request, &at[0], &at[1],
+                        &at[2]) == 5);
+    CHECK(request == requests[client].size());
+    requests[client].push_back(at);
+  }
+  REQUIRE(requests[0].size() == 4);
+  CHECK(requests[1].size() == client(result, 1).at("requests").to_number<size_t>());
+  const auto& high = requests[0];
+  CHECK(high[1][0] - high[0][0] == 300'000);
+  CHECK(high[3][0] - high[0][0] == 320'000);
+  std::vector<double> service;
+  for (const auto& at : high) {
+    CHECK(at[0] <= at[1]);
+    service.push_back(at[2] - at[1]);
+  }
+  std::sort(service.begin(), service.end());
+  CHECK(client(result, 0).at("service_us").at("p50").to_number<double>() ==
+        Approx((service[1] + service[2]) / 2000));
 }
 
 TEST_CASE("lines of kernels and arrivals have limits") {

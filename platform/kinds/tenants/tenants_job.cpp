@@ -348,6 +348,16 @@ class Tenants final : public Job {
     }
     return all;
   }
+  std::vector<std::string> requests() const override {
+    std::vector<std::string> lines;
+    for (size_t i = 0; i < results_.size(); ++i)
+      for (uint32_t k = 0; k < results_[i].requests; ++k) {
+        const tenant_request_t& one = results_[i].request[k];
+        lines.push_back(
+            fmt::format("{},{},{},{},{}", i, k, one.arrival_ns, one.begin_ns, one.end_ns));
+      }
+    return lines;
+  }
 
  private:
   json::array windows() const {
