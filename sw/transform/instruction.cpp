@@ -141,7 +141,7 @@ int64_t immediate_of(uint32_t w, Kind kind) {
 // Zacas 1.0: rd is what is expected, and then what was there.
 constexpr uint32_t kCompareSwap = 0x05;
 
-uint32_t bit(unsigned reg) { return reg == 0 ? 0 : uint32_t{1} << reg; }
+uint32_t register_bit(unsigned reg) { return reg == 0 ? 0 : uint32_t{1} << reg; }
 
 }  // namespace
 
@@ -157,6 +157,19 @@ bool Instruction::is_control(unsigned f7) const {
   return is_tile(TILE_CONTROL_F3) && funct7() == f7;
 }
 
+std::string_view Instruction::operation() const {
+  std::string_view operation = name;
+  if (is_word()) operation.remove_suffix(1);
+  return operation;
+}
+
+bool Instruction::stores_tile() const {
+  return is_tile(TILE_STORE_F3) || is_tile(TILE_LOCKED_STORE_F3);
+}
+bool Instruction::stores() const {
+  return kind == Kind::store || kind == Kind::atomic || stores_tile();
+}
+
 bool Instruction::compares() const { return kind == Kind::atomic && word >> 27 == kCompareSwap; }
 
 uint32_t Instruction::writes() const {
@@ -169,29 +182,32 @@ uint32_t Instruction::writes() const {
     case Kind::jump:
     case Kind::jump_to:
     case Kind::csr:
-    case Kind::csr_value: return bit(rd());
-    case Kind::tile: return is_control(TILE_CONTROL_VOTE) ? bit(rd()) : 0;
+    case Kind::csr_value: return register_bit(rd());
+    case Kind::tile: return is_control(TILE_CONTROL_VOTE) ? register_bit(rd()) : 0;
     default: return 0;
   }
 }
 
 uint32_t Instruction::reads() const {
   switch (kind) {
-    case Kind::compute: return bit(rs1()) | (has_rs2() ? bit(rs2()) : 0);
+    case Kind::compute: return register_bit(rs1()) | (has_rs2() ? register_bit(rs2()) : 0);
     case Kind::load:
     case Kind::jump_to:
-    case Kind::csr: return bit(rs1());
-    case Kind::atomic: return bit(rs1()) | bit(rs2()) | (compares() ? bit(rd()) : 0);
+    case Kind::csr: return register_bit(rs1());
+    case Kind::atomic:
+      return register_bit(rs1()) | register_bit(rs2()) | (compares() ? register_bit(rd()) : 0);
     case Kind::store:
-    case Kind::branch: return bit(rs1()) | bit(rs2());
+    case Kind::branch: return register_bit(rs1()) | register_bit(rs2());
     case Kind::tile:
       switch (funct3()) {
         case TILE_MMA_F3:
         case TILE_SIMT_F3: return 0;
-        case TILE_EPILOGUE_F3: return bit(rs2());
+        case TILE_EPILOGUE_F3: return register_bit(rs2());
         case TILE_CONTROL_F3:
-          return funct7() == TILE_CONTROL_ZERO || funct7() == TILE_CONTROL_VOTE ? bit(rs1()) : 0;
-        default: return bit(rs1()) | bit(rs2());
+          return funct7() == TILE_CONTROL_ZERO || funct7() == TILE_CONTROL_VOTE
+                     ? register_bit(rs1())
+                     : 0;
+        default: return register_bit(rs1()) | register_bit(rs2());
       }
     default: return 0;
   }

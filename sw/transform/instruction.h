@@ -5,6 +5,7 @@
 #define STRETTO_SW_TRANSFORM_INSTRUCTION_H_
 
 #include <cstdint>
+#include <string_view>
 
 namespace stretto::transform {
 
@@ -42,7 +43,10 @@ struct Instruction {
   bool has_rs2() const { return (word & 0x20) != 0; }  // Of Kind::compute; else an immediate.
   bool is_word() const { return kind == Kind::compute && (word & 8) != 0; }  // addw and the like.
   bool is_move() const { return (word & 0xFFF0707F) == 0x13; }               // addi by 0
+  std::string_view operation() const;  // "add" of addw and add, "addi" of addiw and addi.
   bool is_tile(unsigned f3) const { return kind == Kind::tile && funct3() == f3; }
+  bool stores_tile() const;
+  bool stores() const;                 // An atomic, too.
   bool is_control(unsigned f7) const;  // tile.wait, tile.barrier, ...
   bool compares() const;               // amocas: reads its rd.
   // Scalar registers as bits; x0 never.

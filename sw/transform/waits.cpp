@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <map>
 #include <set>
 #include <string>
@@ -26,322 +25,17 @@
 
 #include "sw/include/tile.h"
 #include "sw/transform/analysis.h"
+#include "sw/transform/motion.h"
+#include "sw/transform/origins.h"
+#include "sw/transform/registers.h"
 
 namespace stretto::transform {
 namespace {
 
-// What a value may be; several bits: one of them. What an own place and a distance of places add up
-// to may be any place.
-enum Origin : uint8_t {
-  kNumber = 1,
-  kStack = 2,
-  kArguments = 4,
-  kConstants = 8,
-  kElsewhere = 16,
-  kDistance = 32,
-};
-
-constexpr uint32_t kCallerSaved = 0xF003FCE2;  // ra, t0-t2, a0-a7, t3-t6.
-constexpr uint32_t kParameters = 0x0003FC00;   // a0-a7
-constexpr unsigned kMemory = 32;               // A 33rd register: what lies on the stack.
-constexpr unsigned kOther = 33;                // And one that nobody knows: the clock, votes.
-constexpr unsigned kShared = 34;               // What the kernel has left elsewhere, and tiles.
+constexpr unsigned kMemory = 32;  // A 33rd register: what lies on the stack.
+constexpr unsigned kOther = 33;   // And one that nobody knows: the clock, votes.
+constexpr unsigned kShared = 34;  // What the kernel has left elsewhere, and tiles.
 constexpr unsigned kRegisters = 35;
-
-constexpr uint64_t bit(unsigned reg) { return uint64_t{1} << reg; }
-
-template <class F>
-void each_bit(uint64_t bits, F&& f) {
-  for (; bits != 0; bits &= bits - 1) f(static_cast<unsigned>(__builtin_ctzll(bits)));
-}
-
-// "add" of addw and add, "addi" of addiw and addi.
-std::string_view operation_of(const Instruction& i) {
-  std::string_view name = i.name;
-  if (i.is_word()) name.remove_suffix(1);
-  return name;
-}
-
-bool stores_tile(const Instruction& i) {
-  return i.is_tile(TILE_STORE_F3) || i.is_tile(TILE_LOCKED_STORE_F3);
-}
-bool is_store(const Instruction& i) {
-  return i.kind == Kind::store || i.kind == Kind::atomic || stores_tile(i);
-}
-
-class Origins {
- public:
-  Origins(const KernelElf& elf, const Analysis& analysis) : elf_(elf) {
-    for (const auto& [address, instruction] : analysis.code)
-      nodes_.push_back({address, &instruction});
-    std::set<uint64_t> called;
-    for (const auto& [entry, function] : analysis.functions) {
-      for (const auto& [address, following] : function.next)
-        for (const uint64_t target : following) node(address).next.push_back(number(target));
-      for (const auto& [address, callee] : function.calls) {
-        node(address).callee = number(callee);
-        called.insert(callee);
-      }
-    }
-    State start;
-    start.fill(kElsewhere);
-    start[encode::kZero] = kNumber;
-    start[encode::kSp] = kStack;
-    // The kernel's entry is the function that nobody calls; joining into others does no harm.
-    for (const auto& [entry, function] : analysis.functions)
-      if (!called.contains(entry)) join(number(entry), start);
-    for (bool more = true; std::exchange(more, false);) {
-      for (Node& one : nodes_) {
-        if (!std::exchange(one.pending, false)) continue;
-        flow(one);
-        more = true;
-      }
-    }
-    for (const Node& one : nodes_)
-      if (is_store(*one.code)) written_ |= one.state[one.code->rs1()];
-  }
-
-  // What rs1 of the instruction there may point to; of one that does not read it, nothing.
-  uint8_t base(uint64_t address) const {
-    const Node& found = nodes_[number(address)];
-    if ((found.code->reads() & bit(found.code->rs1())) == 0) return kNumber;
-    const uint8_t origin = found.state[found.code->rs1()];
-    return origin == 0 ? uint8_t{kElsewhere} : origin;
-  }
-  // Whether nobody else writes there during the run. Arguments and constants are of all work-groups,
-  // which may leave word there.
-  bool is_own(uint8_t base) const {
-    return is_place(base) && (base & written_ & (kArguments | kConstants)) == 0;
-  }
-
- private:
-  using State = std::array<uint8_t, 32>;  // 0: not reached.
-  static constexpr uint32_t kNone = ~0u;
-  struct Node {
-    uint64_t address;
-    const Instruction* code;
-    std::vector<uint32_t> next = {};
-    uint32_t callee = kNone;
-    State state = {};
-    bool pending = false;
-  };
-
-  uint32_t number(uint64_t address) const {
-    const auto found =
-        std::lower_bound(nodes_.begin(), nodes_.end(), address,
-                         [](const Node& one, uint64_t other) { return one.address < other; });
-    return static_cast<uint32_t>(found - nodes_.begin());
-  }
-  Node& node(uint64_t address) { return nodes_[number(address)]; }
-
-  void join(uint32_t number, const State& state) {
-    Node& into = nodes_[number];
-    uint8_t fresh = 0;
-    for (unsigned i = 0; i < 32; ++i) {
-      fresh |= state[i] & ~into.state[i];
-      into.state[i] |= state[i];
-    }
-    into.pending |= fresh != 0;
-  }
-
-  // Of this kernel or wavefront.
-  static bool is_place(uint8_t origin) {
-    return origin != 0 && (origin & ~(kStack | kArguments | kConstants)) == 0;
-  }
-
-  void flow(const Node& from) {
-    State state = from.state;
-    const Instruction& i = *from.code;
-    if (from.callee != kNone) {
-      join(from.callee, state);
-      each_bit(kCallerSaved, [&](unsigned reg) { state[reg] = kElsewhere; });
-    } else if (i.writes() != 0) {
-      state[i.rd()] = value(from, state);
-    }
-    for (const uint32_t target : from.next) join(target, state);
-  }
-
-  uint8_t value(const Node& from, const State& state) const {
-    const Instruction& i = *from.code;
-    switch (i.kind) {
-      case Kind::compute: return computed(i, state);
-      case Kind::place: {
-        const auto formed = elf_.formed(from.address);
-        return formed && elf_.is_writable(*formed) ? kElsewhere : kConstants;
-      }
-      case Kind::csr: return i.csr() == TILE_CSR_KERNARG ? kArguments : kNumber;
-      case Kind::load:
-      case Kind::atomic: return kElsewhere;
-      default: return kNumber;
-    }
-  }
-
-  // A place and a number are that place still; so are a place and what was loaded, an index.
-  static uint8_t computed(const Instruction& i, const State& state) {
-    const uint8_t a = state[i.rs1()];
-    const uint8_t b = i.has_rs2() ? state[i.rs2()] : uint8_t{kNumber};
-    const std::string_view operation = operation_of(i);
-    const uint8_t both = a | b;
-    if (operation == "slt" || operation == "sltu" || operation == "sltiu" || operation == "slti")
-      return kNumber;
-    if (both == kNumber) return kNumber;
-    const bool keeps =
-        !i.is_word() && (operation.substr(0, 3) == "add" || operation == "sub" ||
-                         operation.substr(0, 3) == "and" || operation.substr(0, 2) == "or");
-    if ((both & kDistance) != 0 || (is_place(b) && (operation == "sub" || !keeps)) ||
-        (is_place(a) && !keeps))
-      return kDistance;
-    return is_place(a) ? a : is_place(b) ? b : uint8_t{kElsewhere};
-  }
-
-  const KernelElf& elf_;
-  std::vector<Node> nodes_;  // By address.
-  uint8_t written_ = 0;      // Where stores of the kernel go.
-};
-
-// The number of a term that is made of three others.
-uint64_t term_of(uint64_t a, uint64_t b, uint64_t c) {
-  uint64_t hash = 0xCBF29CE484222325;
-  for (const uint64_t part : {a, b, c}) hash = (hash ^ part ^ part >> 29) * 0x9E3779B97F4A7C15;
-  return hash | 2;
-}
-
-// How a value follows one register of the head that the loop changes, the root. The value has bits
-// `low` to `high` - 1 of the root and what is added to it; they stand `scale` bits to the left of
-// bit `low`'s place, if nothing is missing. All that is added or multiplied is the same in each turn.
-struct Motion {
-  static constexpr uint8_t kUnknown = 32;
-  // `by` if it differs by the way: at least 1 and at most kNear; or at least -kNear and at most -1.
-  static constexpr int64_t kUp = INT64_MAX, kDown = INT64_MIN;
-  static constexpr int64_t kNear = 256;
-
-  // This constant is added to the root.
-  int64_t by = 0;
-  // So is the value of this term; nothing if it is 0.
-  uint64_t stride = 0;
-  // The value of this term is added to the bits, or they are multiplied with it; 0: neither.
-  uint64_t outer = 0;
-  // A register; if it is x0, the value is the constant `by`.
-  uint8_t root = kUnknown;
-  uint8_t low = 0, high = 64, scale = 0;
-
-  bool operator==(const Motion&) const = default;
-  bool is_constant() const { return root == encode::kZero; }
-  bool moves() const { return root != encode::kZero && root != kUnknown; }
-  bool is_sum() const { return low == 0 && scale == 0 && outer == 0; }
-  bool is_range() const { return by == kUp || by == kDown; }
-  // What differs by the way and what is known only at launch may cancel.
-  bool is_step() const { return is_range() ? stride == 0 : by != 0 || stride != 0; }
-  // Of 2 to the power of this at most is a step; 0 if that is not known.
-  unsigned step_bits() const {
-    if (stride != 0) return 0;
-    const uint64_t step = static_cast<uint64_t>(is_range() ? kNear : by < 0 ? -by : by);
-    return static_cast<unsigned>(std::bit_width(step - 1));
-  }
-  int direction() const { return stride != 0 || by == 0 ? 0 : by > 0 ? 1 : -1; }
-
-  // What is known of a value that comes by two ways.
-  void join(const Motion& other) {
-    if (*this == other) return;
-    Motion beside = other;
-    beside.by = by;
-    const auto is_near = [](int64_t step) {
-      return step == kUp || step == kDown || (step >= -kNear && step <= kNear);
-    };
-    if (moves() && *this == beside && direction() != 0 && direction() == other.direction() &&
-        is_near(by) && is_near(other.by)) {
-      by = by > 0 ? kUp : kDown;
-    } else {
-      *this = Motion();
-    }
-  }
-
-  // The sum with a value that is the same in each turn and has that motion and that term.
-  Motion plus(const Motion& addend, uint64_t term, bool minus) const {
-    Motion sum = *this;
-    if (addend.is_constant() && addend.by == 0) return sum;
-    if (!is_sum()) {
-      sum.outer = term_of(minus, outer, term);
-    } else if (!addend.is_constant()) {
-      sum.stride = term_of(minus, stride, term);
-    } else if (is_range() ||
-               (minus ? __builtin_sub_overflow(by, addend.by, &sum.by)
-                      : __builtin_add_overflow(by, addend.by, &sum.by)) ||
-               sum.is_range()) {
-      return {};
-    }
-    return sum;
-  }
-  // What is left of the motion if different values stay different, and no more is known.
-  Motion turned(uint64_t term) const {
-    Motion turned = *this;
-    turned.outer = term_of(2, outer, term);
-    return turned;
-  }
-  Motion left(unsigned bits) const {
-    Motion shifted = *this;
-    if (scale + bits >= 64) return {};
-    shifted.scale += bits;
-    return shifted;
-  }
-  Motion right(unsigned bits) const {
-    Motion shifted = *this;
-    const unsigned off = std::min<unsigned>(bits, scale);
-    shifted.scale -= off;
-    shifted.low += bits - off;
-    return shifted.low < shifted.high ? shifted : Motion();
-  }
-  // The motion of the value's lower bits.
-  Motion cut(unsigned bits) const {
-    Motion rest = *this;
-    if (scale >= bits) return {};
-    rest.high = std::min<unsigned>(high, bits - scale + low);
-    return rest;
-  }
-};
-
-// On what a value depends, and how it moves.
-struct Value {
-  static constexpr uint64_t kMixed = 1;
-
-  // The value is made of these registers, as they were at the head of the loop,
-  uint64_t heads = 0;
-  // and of these loads of the loop, by number, that others may change.
-  uint64_t loads = 0;
-  // Values that have the same term are equal, unless they are mixed.
-  uint64_t term = 0;
-  // A mixed value differs by the way that a turn takes to it.
-  bool mixed = false;
-  Motion motion;
-
-  bool operator==(const Value&) const = default;
-  // The value is made of that one, too.
-  void add(const Value& other) {
-    heads |= other.heads;
-    loads |= other.loads;
-    mixed |= other.mixed;
-    term = term_of(term, other.term, 0);
-    motion = {};
-  }
-  bool join(const Value& other) {
-    if (*this == other) return false;
-    const Value before = *this;
-    heads |= other.heads;
-    loads |= other.loads;
-    mixed |= other.mixed || term != other.term;
-    if (term != other.term) term = kMixed;
-    motion.join(other.motion);
-    return !(before == *this);
-  }
-
-  static Value constant(int64_t number) {
-    Value value;
-    value.term = term_of(0, static_cast<uint64_t>(number), 0);
-    value.motion.root = encode::kZero;
-    value.motion.by = number;
-    return value;
-  }
-};
 
 // An instruction of a function. It loads or ends the wavefront itself, or by what it calls.
 struct Step {
@@ -403,8 +97,8 @@ class Loop {
 
   // Tiles go there through a pointer from the stack alone.
   static bool changes_stack(const Step& step) {
-    const uint8_t no = stores_tile(*step.code) ? ~kStack : kArguments | kConstants;
-    return is_store(*step.code) && (step.base & ~no) != 0;
+    const uint8_t no = step.code->stores_tile() ? ~kStack : kArguments | kConstants;
+    return step.code->stores() && (step.base & ~no) != 0;
   }
 
   void find_kept() {
@@ -491,8 +185,8 @@ class Loop {
     }
     each_bit(i.reads(), [&](unsigned reg) { result.add(state[reg]); });
     if (is_unknown(i)) result.heads |= bit(kOther);
-    if (stores_tile(i)) result.heads |= bit(kShared);
-    if (is_store(i) || i.is_tile(TILE_LOAD_F3)) state[kShared].add(result);
+    if (i.stores_tile()) result.heads |= bit(kShared);
+    if (i.stores() || i.is_tile(TILE_LOAD_F3)) state[kShared].add(result);
     if (changes_stack(step)) state[kMemory].add(result);
     if (i.writes() == 0) return;
     if ((step.base & kStack) != 0 && (i.kind == Kind::load || i.kind == Kind::atomic))
@@ -511,7 +205,7 @@ class Loop {
   void compute(const Instruction& i, const State& state, Value& result) const {
     const Value& a = state[i.rs1()];
     const Value b = i.has_rs2() ? state[i.rs2()] : Value::constant(i.immediate);
-    const std::string_view operation = operation_of(i);
+    const std::string_view operation = i.operation();
     if (i.kind == Kind::upper) {
       result = Value::constant(i.immediate);
     } else if (operation == "addi" && a.motion.is_constant()) {
