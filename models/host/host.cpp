@@ -44,8 +44,8 @@ Host::Host(sc_core::sc_module_name name, const HostSpec& spec, const RouterSpec&
   }
   conductor.attach_host(*this);
   SC_HAS_PROCESS(Host);
-  SC_METHOD(due);
-  sensitive << arrival_;
+  SC_METHOD(go_on);
+  sensitive << next_;
   dont_initialize();
   SC_METHOD(arbitrate);
   sensitive << arbitration_;
@@ -226,7 +226,7 @@ void Host::deliver(Packet&& packet) {
   const Time now = systemc_now();
   assert(packet.arrival > now);
   if (packet.credit_bytes == 0) packet.arrival += spec_.root_complex_ns * kNanosecond;
-  arrival_.notify(delay_of(packet.arrival - now));  // An earlier one that is pending stays.
+  next_.notify(delay_of(packet.arrival - now));  // An earlier one that is pending stays.
   arriving_.push_back(std::move(packet));
   std::push_heap(arriving_.begin(), arriving_.end(), arrives_later);
 }
@@ -239,7 +239,27 @@ void Host::due() {
     arriving_.pop_back();
     receive(std::move(packet));
   }
-  if (!arriving_.empty()) arrival_.notify(delay_of(arriving_.front().arrival - now));
+  if (!arriving_.empty()) next_.notify(delay_of(arriving_.front().arrival - now));
+}
+
+void Host::wake(HostCore& thread, Time at) {
+  const Time now = systemc_now();
+  if (at == now) {
+    thread.woken_.notify(sc_core::SC_ZERO_TIME);
+    return;
+  }
+  wakes_.emplace(at, thread.index_);
+  next_.notify(delay_of(at - now));  // An earlier one that is pending stays.
+}
+
+void Host::go_on() {
+  due();
+  const Time now = systemc_now();
+  while (!wakes_.empty() && wakes_.begin()->first == now) {
+    cores_[wakes_.begin()->second]->woken_.notify();  // At once: they run in this order.
+    wakes_.erase(wakes_.begin());
+  }
+  if (!wakes_.empty()) next_.notify(delay_of(wakes_.begin()->first - now));
 }
 
 void Host::receive(Packet&& packet) {

@@ -30,6 +30,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -205,7 +206,10 @@ class HostCore final : public sc_core::sc_module {
   void trace_wait(const char* what, Time begin);
   void leave(Packet&& packet);  // Over PCIe, in its turn; waits until it has left.
   size_t first_met(std::span<const Word> words);
-  void pass(Time time);  // wait() of SystemC, counted.
+  void pass(Time time);
+  // Instead of SystemC's waits for a time, see Host::wake().
+  void wait_until(Time at);
+  void wait_until(Time at, const sc_core::sc_event& event);
   // For `time` it has done something of its own; `progress` of the machine meanwhile, or before.
   void spent(Time time, uint64_t progress);
   void met_at_once(std::span<const Word> words, size_t met);
@@ -229,8 +233,8 @@ class HostCore final : public sc_core::sc_module {
   sc_core::sc_event loaded_;
   std::unique_ptr<LineMover> mover_;  // From its first move on.
   Processor* processor_ = nullptr;
-  sc_core::sc_event scheduled_;  // It has the core.
-  Time scheduled_at_ = 0;
+  sc_core::sc_event woken_;
+  Time scheduled_at_ = 0;             // It has the core since then.
   bool ready_ = false;                // For the core, which another one has.
   const char* mutex_wait_ = nullptr;  // What it does with a mutex, for waiting_on().
   uint64_t mutex_ = 0;
@@ -346,7 +350,11 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   // A thread gets ready for its core; leaves it.
   void make_ready(HostCore& thread);
   void leave(HostCore& thread);
-  void due();
+  // `thread` goes on at `at`: behind what arrives then, and those of one time in the order of programs. What one stores
+  // when another one loads depends on nothing else; SystemC's order of one time would, on who else waits for what.
+  void wake(HostCore& thread, Time at);
+  void go_on();
+  void due();  // What has arrived.
   void arbitrate();
   // When the link could take a piece of so many bytes; kNever: not before credit comes.
   Time room_at(const Link& link, uint64_t bytes) const;
@@ -383,12 +391,13 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   std::vector<std::unique_ptr<Processor>> processors_;
   std::vector<LineMover*> movers_;  // By number.
   CopyEngine copy_engine_;
-  std::vector<Packet> arriving_;  // Heap, earliest first.
+  std::vector<Packet> arriving_;             // Heap, earliest first.
+  std::set<std::pair<Time, size_t>> wakes_;  // When, and whose.
   std::map<uint64_t, Mutex> mutexes_;
   uint64_t handed_on_ = 0;
   uint64_t switches_ = 0;
   std::vector<HostMemoryWatcher*> watchers_;
-  sc_core::sc_event arrival_;
+  sc_core::sc_event next_;  // Arrival or wake.
   sc_core::sc_event arbitration_;
   CodeWatcher on_code_;
   std::function<void()> on_end_;

@@ -33,7 +33,7 @@ void HostCore::main() {
       processor_->runs = this;
     } else {
       processor_->ready.push_back(this);
-      wait(scheduled_);
+      wait(woken_);
     }
     scheduled_at_ = now();
     program_(*this);
@@ -65,12 +65,23 @@ void HostCore::code_loaded(uint64_t base, const void* elf, uint64_t bytes) {
 
 void HostCore::pass(Time time) {
   give_way();
-  if (time > 0) wait(delay_of(time));
+  if (time > 0) wait_until(systemc_now() + time);
+}
+
+void HostCore::wait_until(Time at) {
+  host_.wake(*this, at);
+  wait(woken_);
+}
+
+void HostCore::wait_until(Time at, const sc_core::sc_event& event) {
+  host_.wake(*this, at);
+  wait(woken_ | event);
+  host_.wakes_.erase({at, index_});
 }
 
 void HostCore::block() {
   host_.leave(*this);
-  wait(scheduled_);
+  wait(woken_);
   scheduled_at_ = systemc_now();
   processor_->preempts = false;  // Who got ready meanwhile waits for its turn.
 }
@@ -178,7 +189,7 @@ size_t HostCore::wait_any(std::span<const Word> words, Time until) {
   while (met == words.size() && systemc_now() < until) {
     if (give_way()) {
       first = systemc_now();
-      wait(delay_of(poll));
+      wait_until(first + poll);
     } else {
       waits_for_ = words;
       waits_since_ = start;
@@ -190,12 +201,12 @@ size_t HostCore::wait_any(std::span<const Word> words, Time until) {
       if (most == kNever) {
         wait(changed_);
       } else {
-        wait(delay_of(most), changed_);
+        wait_until(systemc_now() + most, changed_);
       }
       waits_for_ = {};
       const Time since = systemc_now() - first;
       const Time next = (since + poll - 1) / poll * poll - since;
-      if (next > 0) wait(delay_of(next));
+      if (next > 0) wait_until(systemc_now() + next);
     }
     met = first_met(words);
   }
@@ -242,7 +253,7 @@ void HostCore::leave(Packet&& packet) {
       if (at == kNever) {
         wait(link.credit_came);
       } else {
-        wait(delay_of(at - systemc_now()));
+        wait_until(at);
       }
     }
     host_.send(link, digest_, std::move(packet));
@@ -329,8 +340,6 @@ void HostCore::write_from(uint64_t address, uint64_t host_address, uint64_t byte
   write(address, data.data(), bytes);
 }
 
-// Threads that ask at one time do so in SystemC's order of processes; programs for which that
-// matters are wrong on a real machine, too.
 void HostCore::lock(uint64_t mutex) {
   charge_ns(host_.spec_.lock_ns);
   Host::Mutex& which = host_.mutexes_[mutex];
@@ -395,7 +404,7 @@ void Host::make_ready(HostCore& thread) {
     core.runs = &thread;
     const bool idles = systemc_now() - core.idle_since >= spec_.idle_after_ns * kNanosecond;
     const uint64_t wake_ns = uint64_t{spec_.wake_ns} + (idles ? spec_.idle_exit_ns : 0);
-    thread.scheduled_.notify(delay_of(wake_ns * kNanosecond));
+    wake(thread, systemc_now() + wake_ns * kNanosecond);
     return;
   }
   core.ready.push_back(&thread);
@@ -413,7 +422,7 @@ void Host::leave(HostCore& thread) {
   core.runs = core.ready.front();
   core.ready.pop_front();
   ++switches_;
-  core.runs->scheduled_.notify(delay_of(spec_.switch_ns * kNanosecond));
+  wake(*core.runs, systemc_now() + spec_.switch_ns * kNanosecond);
 }
 
 std::string HostCore::waiting_on() const {

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstring>
 #include <fstream>
+#include <set>
+#include <string>
 
 #include "models/common/read_file.h"
 #include "tests/system/compile.h"
@@ -229,6 +231,21 @@ TEST_CASE("files of clients and libraries to preload lie beside the workload tha
   CHECK(finished.says("client work: 4 rounds right"));
   CHECK(finished.says("vector_add: all right"));
   CHECK(finished.says("interposer: cudaMalloc of "));
+}
+
+// Stores and loads of host memory at one time: whose is first is decided by number, not by who else waits.
+TEST_CASE("what three clients and their server do at one time depends on no window") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "client.c");
+  std::set<std::string> digests;
+  for (const char* const ns : {"0", "1"}) {
+    programs.right(program, programs.elf + " work",
+                   "--set program.clients=3 --set program.server=no-scheduling "
+                   "--set sim.window_ns=" +
+                       std::string(ns));
+    digests.insert(programs.results().at("digest").as_string().c_str());
+  }
+  CHECK(digests.size() == 1);
 }
 
 TEST_CASE("the server gets the ELF of a library when the program loads it, and transforms it",
