@@ -255,8 +255,29 @@ TEST_CASE("the server gets the ELF of a library when the program loads it, and t
   programs.right(program, programs.elf + " work",
                  "--set program.server=tally --set program.high_priority=0");
   const boost::json::value job = programs.results().at("job");
-  CHECK(job.at("not_transformed").as_array().empty());
-  CHECK(job.at("launches_not_transformed").to_number<uint64_t>() == 0);
+  CHECK(job.at("server").at("refused").as_array().empty());
+  CHECK(job.at("server").at("refused_launches").to_number<uint64_t>() == 0);
+}
+
+TEST_CASE("the policy behind which programs run is theirs to set, and results say what it did") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "client.c");
+  const auto served = [&](const std::string& set) {
+    const Finished finished =
+        programs.right(program, programs.elf + " work",
+                       "--set program.server=tally --set program.high_priority=0" + set);
+    // Six arguments, four launches of each: two as it is, then its candidates.
+    CHECK(finished.says("still measured, form and size not chosen: scale"));
+    return programs.results().at("job").at("server");
+  };
+  const auto number = [](const boost::json::value& server, const char* key) {
+    return server.at(key).to_number<uint64_t>();
+  };
+  const boost::json::value two = served("");
+  CHECK(number(two, "launches") == 24);
+  CHECK(number(two, "originals") == 12);
+  CHECK(number(two, "tasks") + number(two, "slices") > 0);
+  CHECK(number(served(" --set program.profile_warm_up_iterations=10"), "originals") == 24);
 }
 
 TEST_CASE("calls that need no more than the client knows take no message and no time",

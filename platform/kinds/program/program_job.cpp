@@ -30,7 +30,7 @@ ProgramJob::ProgramJob(const ProgramKind& kind, const JobRequest& request, Memor
     if (kind.return_errors) networks_.back().table_flags = STRETTO_SHMEM_RETURN_ERRORS;
   }
   if (kind.server != ProgramServer::none)
-    server_ = std::make_unique<ServerProgram>(request, kind.server,
+    server_ = std::make_unique<ServerProgram>(request, kind.server, kind.policy,
                                               static_cast<uint32_t>(programs_.size()));
 }
 
@@ -174,27 +174,7 @@ std::string ProgramJob::table() const {
         known(fmt::format("{:.1f}", static_cast<double>(one.ended) / (1e3 * kNanosecond))),
         outcome_of(one));
   }
-  const uint64_t launches = server_ == nullptr ? 0 : server_->result().refused_launches;
-  if (launches == 0) return text;
-  text += fmt::format(
-      "  {} launches of kernels that are not transformed, as they are; not transformed:\n",
-      launches);
-  constexpr size_t kShown = 8;
-  size_t left = refused_kernels().size();
-  for (const std::string& one : refused_kernels()) {
-    text += fmt::format("    {}\n", one);
-    if (--left != 0 && refused_kernels().size() - left == kShown) {
-      text += fmt::format("    and {} more: not_transformed in stats.json\n", left);
-      break;
-    }
-  }
-  return text;
-}
-
-// Each once, however many clients have its library.
-std::set<std::string> ProgramJob::refused_kernels() const {
-  if (server_ == nullptr) return {};
-  return {server_->refused().begin(), server_->refused().end()};
+  return text + server_text(server_->parameters(), server_->result(), server_->log());
 }
 
 void ProgramJob::audit(uint32_t rank, AuditSink& sink) const {
@@ -205,6 +185,16 @@ void ProgramJob::audit(uint32_t rank, AuditSink& sink) const {
     sink.equal(client + "sent = received", programs_[i].messages, server_->result().messages[i]);
     sink.equal(client + "in bytes", programs_[i].message_bytes, server_->result().message_bytes[i]);
   }
+  if (server_ != nullptr) audit_server(server_->parameters(), laws_of_server(), sink);
+}
+
+// But of kernels of clients that have failed: what became of those the client says.
+ServerLaws ProgramJob::laws_of_server() const {
+  ServerLog log;
+  for (const ServerRecord& one : server_->log())
+    if (programs_[one.told.client].failure.empty() && !programs_[one.told.client].has_faulted)
+      log.push_back(one);
+  return laws_of(server_->parameters(), log, *memories_[0]);
 }
 
 std::vector<std::pair<std::string, std::string>> ProgramJob::kernel_sha256() const {
@@ -242,10 +232,9 @@ boost::json::object ProgramJob::details() const {
   if (server_ == nullptr) return describe(programs_.front());
   boost::json::array clients;
   for (const Program& program : programs_) clients.push_back(describe(program));
-  const std::set<std::string> refused = refused_kernels();
   return {{"clients", std::move(clients)},
-          {"not_transformed", boost::json::array(refused.begin(), refused.end())},
-          {"launches_not_transformed", server_->result().refused_launches}};
+          {"server", server_details(server_->parameters(), server_->result(), server_->log(),
+                                    laws_of_server())}};
 }
 
 }  // namespace stretto

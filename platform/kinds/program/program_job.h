@@ -55,7 +55,7 @@ class ProgramJob final : public ServersJob, public CodeOwner {
 
   // "right", "wrong: ...", "its kernel faulted" or "not returned".
   static std::string outcome_of(const Program& program);
-  std::set<std::string> refused_kernels() const;
+  ServerLaws laws_of_server() const;
   uint64_t heap_of(uint32_t server) const override;
   stretto_runtime_options_t options_of(uint32_t number) const;
   void run(HostCore& core, Program& program, uint32_t number);

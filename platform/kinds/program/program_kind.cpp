@@ -54,6 +54,7 @@ void ProgramKind::describe(ParameterSet& set) {
              "Of the server; they take the files in turn. 0: one a file.");
   set.number("high_priority", high_priority, 0, 1,
              "Whether the first client has high priority; the others are best effort.");
+  describe_policy(policy, set);
   set.number("heap_bytes", heap_bytes, 1, 1u << 30, "Of a PE, what shmem_malloc gives.");
   set.number("threads", threads, 1, STRETTO_SHMEM_MAX_THREADS,
              "That serve kernels which communicate: harts of the command processor, or threads of "
@@ -88,6 +89,8 @@ std::vector<ProgramCall> ProgramKind::calls() const {
 
 std::string ProgramKind::first_error() const {
   if (file.empty()) return "needs file";
+  if (const char* const wrong = tally_policy_error(&policy); wrong != nullptr)
+    return fmt::format("has no policy: {}", wrong);
   const size_t count = calls().size();
   if (server == ProgramServer::none && count != 1)
     return fmt::format("has {} clients and no server; programs without one are jobs", count);
@@ -152,7 +155,7 @@ void ProgramKind::check(const JobRequest& request) const {
     if (request.ranks() != 1)
       throw UserError(
           fmt::format("program.server: clients share one GPU; this job has {}", request.ranks()));
-    (void)ServerProgram(request, server, static_cast<uint32_t>(calls().size()));
+    (void)ServerProgram(request, server, policy, static_cast<uint32_t>(calls().size()));
   }
   (void)runtime_options(request, request.mode, true, kernel_file(request.spec.software.collective));
 }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/jobs/server_report.h"
 #include "platform/jobs/workload_kind.h"
 #include "sw/include/formats/shmem_queue.h"
 
@@ -38,6 +39,7 @@ struct ProgramCall {
 
 class ProgramKind final : public WorkloadKind {
  public:
+  ProgramKind() : policy(default_policy()) {}
   const KindInfo& info() const override;
   void describe(ParameterSet& set) override;
   std::string first_error() const override;
@@ -61,6 +63,7 @@ class ProgramKind final : public WorkloadKind {
   uint32_t clients = 0;   // 0: one a file.
   ProgramServer server = ProgramServer::none;
   uint32_t high_priority = 1;  // Of the clients, the first so many.
+  tally_policy_t policy;       // Of the server.
   // Of programs that are PEs.
   uint64_t heap_bytes = 16u << 20;
   uint32_t threads = STRETTO_SHMEM_HARTS;

@@ -22,21 +22,15 @@ tally_mode_t mode_of(ProgramServer server) {
 
 }  // namespace
 
-ServerProgram::ServerProgram(const JobRequest& request, ProgramServer server, uint32_t clients)
+ServerProgram::ServerProgram(const JobRequest& request, ProgramServer server,
+                             const tally_policy_t& policy, uint32_t clients)
     : gpu_(share_gpu(request, clients)),
       parameters_(server_parameters(request, gpu_, mode_of(server),
-                                    server == ProgramServer::tally_stock_isa,
-                                    tally_policy_defaults())) {
+                                    server == ProgramServer::tally_stock_isa, policy)) {
   parameters_.high_account = parameters_.best_effort_account = parameters_.own_account =
       program_accounts(request).back().number;
-  parameters_.log = note;
-  parameters_.log_context = this;
-}
-
-void ServerProgram::note(void* context, const tally_record_t* record) {
-  if (record->kind != TALLY_REFUSED) return;
-  static_cast<ServerProgram*>(context)->refused_.push_back(
-      fmt::format("{}: {}", record->kernel, record->text));
+  parameters_.log = note_record;
+  parameters_.log_context = &log_;
 }
 
 void ServerProgram::run(HostCore& core) {

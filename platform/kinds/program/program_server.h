@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "platform/jobs/job.h"
+#include "platform/jobs/server_log.h"
 #include "platform/jobs/shared_gpu.h"
 #include "platform/kinds/program/program_kind.h"
 #include "sw/tally/server.h"
@@ -17,7 +18,8 @@ namespace stretto {
 class ServerProgram {
  public:
   // Throws UserError if the job has too little for so many clients.
-  ServerProgram(const JobRequest& request, ProgramServer server, uint32_t clients);
+  ServerProgram(const JobRequest& request, ProgramServer server, const tally_policy_t& policy,
+                uint32_t clients);
 
   // Until all clients have come and gone. Throws what its status means.
   void run(HostCore& core);
@@ -28,16 +30,14 @@ class ServerProgram {
     return gpu == one.gpu && offset >= one.memory_begin && offset < one.memory_end;
   }
   const tally_server_result_t& result() const { return result_; }
-  // "gemm: why", of kernels that no transformation takes.
-  const std::vector<std::string>& refused() const { return refused_; }
+  const tally_server_parameters_t& parameters() const { return parameters_; }
+  const ServerLog& log() const { return log_; }
 
  private:
-  static void note(void* context, const tally_record_t* record);
-
   const SharedGpu gpu_;
   tally_server_parameters_t parameters_;
   tally_server_result_t result_{};
-  std::vector<std::string> refused_;
+  ServerLog log_;
 };
 
 }  // namespace stretto

@@ -3,22 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "models/common/error.h"
+#include "platform/jobs/server_report.h"
 #include "platform/results/result_file.h"
 
 namespace stretto {
-
-namespace {
-
-constexpr std::array kForms{"original", "slice", "preempt"};  // By STRETTO_FORM_*.
-
-}  // namespace
-
-const char* form_name(uint32_t form) { return kForms.at(form); }
 
 std::string machine_scope(const JobRequest& request) {
   MachineSpec spec = request.spec;
@@ -44,9 +35,7 @@ std::vector<tally_known_t> read_profiles(const std::string& folder, const JobReq
     tally_known_t measured{};
     const std::string key = one.at("key").text(), form = one.at("form").text();
     std::from_chars(key.data(), key.data() + key.size(), measured.key, 16);
-    measured.configuration = {
-        static_cast<uint32_t>(std::find(kForms.begin(), kForms.end(), form) - kForms.begin()),
-        static_cast<uint32_t>(one.at("groups").whole())};
+    measured.configuration = {form_of(form), static_cast<uint32_t>(one.at("groups").whole())};
     measured.duration_ns = one.at("duration_ns").whole();
     known.push_back(measured);
   }

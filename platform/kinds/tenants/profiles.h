@@ -11,8 +11,6 @@
 
 namespace stretto {
 
-const char* form_name(uint32_t form);  // Of a kernel, in results.
-
 // SHA-256 of all parameters of the machine but those of the simulation.
 std::string machine_scope(const JobRequest& request);
 // Of the result in `folder`. Throws UserError if it is none of the same mode and machine.

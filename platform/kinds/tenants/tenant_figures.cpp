@@ -8,13 +8,6 @@
 
 namespace stretto {
 
-double percentile(const std::vector<double>& sorted, double p) {
-  const double at = p / 100 * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(std::floor(at));
-  const size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
 std::pair<double, double> bootstrap_interval(const std::vector<double>& values, double p) {
   constexpr uint32_t kResamples = 1000;
   std::vector<double> found, sample(values.size());
@@ -28,7 +21,7 @@ std::pair<double, double> bootstrap_interval(const std::vector<double>& values, 
   return {percentile(found, 2.5), percentile(found, 97.5)};
 }
 
-double requests_within(const tenant_result_t& result, uint32_t step_count, TenantSpan span) {
+double requests_within(const tenant_result_t& result, uint32_t step_count, HostSpan span) {
   const auto share = [&](uint64_t begin, uint64_t end) {
     const uint64_t from = std::max(begin, span.begin_ns), to = std::min(end, span.end_ns);
     if (from >= to) return 0.0;
@@ -42,7 +35,7 @@ double requests_within(const tenant_result_t& result, uint32_t step_count, Tenan
   return sum;
 }
 
-std::vector<TenantWindow> windows_of(TenantSpan span, uint32_t count, const tenant_result_t& first,
+std::vector<TenantWindow> windows_of(HostSpan span, uint32_t count, const tenant_result_t& first,
                                      const std::vector<TenantMoment>& moments) {
   std::vector<TenantWindow> windows(count);
   const uint64_t length = span.end_ns - span.begin_ns;

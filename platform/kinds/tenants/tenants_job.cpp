@@ -13,14 +13,15 @@
 #include "models/common/error.h"
 #include "platform/config/peaks.h"
 #include "platform/jobs/operands.h"
+#include "platform/jobs/server_report.h"
 #include "platform/jobs/shared_gpu.h"
 #include "platform/kinds/tenants/profiles.h"
 #include "platform/kinds/tenants/tenant_alone.h"
 #include "platform/kinds/tenants/tenant_figures.h"
-#include "platform/kinds/tenants/tenant_log.h"
 #include "platform/kinds/tenants/tenant_modes.h"
 #include "platform/kinds/tenants/tenant_plan.h"
 #include "platform/kinds/tenants/tenant_rates.h"
+#include "platform/kinds/tenants/tenant_time.h"
 #include "platform/kinds/tenants/tenants_kind.h"
 
 namespace stretto {
@@ -149,13 +150,8 @@ class Tenants final : public Job {
       server_.known = known_.data();
       server_.known_count = static_cast<uint32_t>(known_.size());
     }
-    server_.log_context = this;
-    server_.log = [](void* self, const tally_record_t* record) {
-      TenantRecord copy{*record, record->kernel == nullptr ? "" : record->kernel,
-                        record->text == nullptr ? "" : record->text};
-      copy.told.kernel = copy.told.text = nullptr;
-      static_cast<Tenants*>(self)->log_.push_back(std::move(copy));
-    };
+    server_.log_context = &log_;
+    server_.log = note_record;
     if (mode_.by_server)
       layouts_[0].add("server", server_.own.memory_begin,
                       server_.own.memory_end - server_.own.memory_begin);
@@ -243,16 +239,8 @@ class Tenants final : public Job {
       sink.equal(client + "sent = received", results_[i].messages, served_.messages[i]);
       sink.equal(client + "in bytes", results_[i].message_bytes, served_.message_bytes[i]);
     }
-    const bool scheduled = mode_.how != TALLY_FORWARD;
-    const TenantLaws laws = laws_of_run();
-    sink.equal("work-groups that were not launched once", laws.ids, 0);
-    sink.equal("kernels that have not ended", laws.unfinished, 0);
-    sink.equal("task counters not in tasks .. tasks + workers", laws.counters, 0);
-    sink.equal("flags that are up behind a resume", laws.flags, 0);
-    sink.equal("high-priority kernels that were not launched as they are", laws.modified, 0);
-    if (!scheduled) return;
-    sink.equal("best-effort launches while another one was in flight", laws.overlapping, 0);
-    sink.equal("best-effort launches while high priority was active", laws.early, 0);
+    audit_server(server_, laws_of_run(), sink);
+    if (mode_.how == TALLY_FORWARD) return;
     sink.equal(
         "best-effort kernels that began later than that allows",
         late_begins(active_spans(log_, UINT64_MAX), best_effort_begins(), kind_.launch_latency_ns),
@@ -284,7 +272,7 @@ class Tenants final : public Job {
           "boundary {:.3f} %, idle {:.3f} %\n",
           share(owners.high_ns), share(owners.best_effort_ns), share(owners.both_ns),
           share(owners.draining_ns), share(owners.boundary_ns), share(owners.idle_ns));
-    if (mode_.by_server) text += counts_text();
+    if (mode_.by_server) text += server_text(server_, served_, log_);
     if (mode_.is_limited) text += rates_text();
     return text;
   }
@@ -311,41 +299,7 @@ class Tenants final : public Job {
                                 {"limit_from_ns", std::move(limits)}};
     }
     if (!mode_.by_server) return all;
-    const TenantCounts counts = counts_of(log_);
-    json::array drains(counts.drain_ns.begin(), counts.drain_ns.end()), chosen, refused;
-    for (const TenantRecord& one : log_) {
-      const tally_record_t& r = one.told;
-      if (r.kind == TALLY_CHOSEN)
-        chosen.push_back(json::object{{"client", r.client},
-                                      {"kernel", one.kernel},
-                                      {"work_groups", r.work_groups},
-                                      {"form", form_name(r.form)},
-                                      {"groups", r.groups},
-                                      {"original_ns", r.original_ns},
-                                      {"duration_ns", r.duration_ns},
-                                      {"turnaround_ns", r.turnaround_ns},
-                                      {"drain_ns", drains_of(r.client, one.kernel)}});
-      if (r.kind == TALLY_REFUSED && is_used(r.client, one.kernel))
-        refused.push_back(
-            json::object{{"client", r.client}, {"kernel", one.kernel}, {"reason", one.text}});
-    }
-    const TenantLaws laws = laws_of_run();
-    all["server"] = json::object{{"launches", counts.launches},
-                                 {"originals", counts.originals},
-                                 {"preemptions", counts.preemptions},
-                                 {"relaunches", counts.relaunches},
-                                 {"slices", counts.slices},
-                                 {"tasks", counts.tasks},
-                                 {"refused_launches", served_.refused_launches},
-                                 {"drain_ns", std::move(drains)},
-                                 {"control_blocks_checked", laws.controls},
-                                 {"chosen", std::move(chosen)},
-                                 {"refused", std::move(refused)}};
-    if (mode_.how == TALLY_TRANSFORMED) {
-      all["server"].as_object()["measured"] = measured();
-      const auto names = measuring();
-      all["server"].as_object()["still_measured"] = json::array(names.begin(), names.end());
-    }
+    all["server"] = server_details(server_, served_, log_, laws_of_run());
     return all;
   }
   std::vector<std::string> requests() const override {
@@ -361,7 +315,7 @@ class Tenants final : public Job {
 
  private:
   json::array windows() const {
-    TenantSpan span = span_of(0);
+    HostSpan span = span_of(0);
     if (kind_.time_ns != 0) span.end_ns = span.begin_ns + kind_.time_ns;
     json::array all;
     for (const TenantWindow& one : windows_of(span, kind_.windows, results_[0], moments_)) {
@@ -372,20 +326,6 @@ class Tenants final : public Job {
       window["best_effort_share"] = one.best_effort_share;
       all.push_back(std::move(window));
     }
-    return all;
-  }
-  std::set<std::string> measuring() const {
-    return mode_.how == TALLY_TRANSFORMED ? still_measured(log_) : std::set<std::string>{};
-  }
-  json::array measured() const {
-    json::array all;
-    for (const TenantRecord& one : log_)
-      if (one.told.kind == TALLY_MEASURED)
-        all.push_back(json::object{{"key", fmt::format("{:016x}", one.told.key)},
-                                   {"kernel", one.kernel},
-                                   {"form", form_name(one.told.form)},
-                                   {"groups", one.told.groups},
-                                   {"duration_ns", one.told.duration_ns}});
     return all;
   }
 
@@ -445,36 +385,7 @@ class Tenants final : public Job {
     return share;
   }
 
-  bool is_used(uint32_t client, const std::string& kernel) const {
-    const auto& steps = plans_[client]->steps();
-    return std::any_of(steps.begin(), steps.end(),
-                       [&](const tenant_step_t& step) { return kernel == step.kernel; });
-  }
-
-  // How long the kernel has taken to leave the GPU, each time that it was told to.
-  json::array drains_of(uint32_t client, const std::string& kernel) const {
-    json::array all;
-    uint64_t stopped_ns = 0;
-    for (const TenantRecord& one : log_) {
-      if (one.told.client != client || one.kernel != kernel) continue;
-      if (one.told.kind == TALLY_STOPPED) stopped_ns = one.told.time_ns;
-      if (one.told.kind != TALLY_ENDED || stopped_ns == 0) continue;
-      all.push_back(one.told.time_ns - stopped_ns);
-      stopped_ns = 0;
-    }
-    return all;
-  }
-
-  TenantLaws laws_of_run() const {
-    return laws_of(
-        log_,
-        [this](uint64_t address) {
-          uint64_t word = 0;
-          memories_[0]->read(offset_of(address), reinterpret_cast<uint8_t*>(&word), sizeof word);
-          return word;
-        },
-        mode_.how != TALLY_FORWARD);
-  }
+  ServerLaws laws_of_run() const { return laws_of(server_, log_, *memories_[0]); }
 
   std::vector<uint64_t> best_effort_begins() const {
     std::vector<uint64_t> begins;
@@ -484,13 +395,13 @@ class Tenants final : public Job {
   }
 
   // That figures are about: all requests of the first client; alone, each client's own.
-  TenantSpan span_of(uint32_t client) const {
+  HostSpan span_of(uint32_t client) const {
     const tenant_result_t& of = results_[alone_ ? client : 0];
     if (of.end_ns != 0 || of.requests == 0) return {of.begin_ns, std::max(of.begin_ns, of.end_ns)};
     return {of.begin_ns, of.request[of.requests - 1].end_ns};  // The run was interrupted.
   }
   TenantOwners owners_of_run() const {
-    std::vector<TenantSpan> requests;
+    std::vector<HostSpan> requests;
     for (uint32_t i = 0; i < results_[0].requests; ++i)
       requests.push_back({results_[0].request[i].begin_ns, results_[0].request[i].end_ns});
     return owners_of(moments_, draining_spans(log_, UINT64_MAX), requests, span_of(0));
@@ -521,7 +432,7 @@ class Tenants final : public Job {
     return figures;
   }
   double per_s(uint32_t client) const {
-    const TenantSpan span = span_of(client);
+    const HostSpan span = span_of(client);
     if (span.end_ns == span.begin_ns) return 0;
     return requests_within(results_[client], parameters_[client].step_count, span) * 1e9 /
            static_cast<double>(span.end_ns - span.begin_ns);
@@ -549,34 +460,6 @@ class Tenants final : public Job {
                        figure(ratio(p99_us, alone.p99_us), 9));
   }
   static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
-
-  std::string counts_text() const {
-    const TenantCounts c = counts_of(log_);
-    std::string text = fmt::format(
-        "  best effort: {} kernels, {} as they are ({} refused), {} slices, {} tasks, {} "
-        "preemptions, {} relaunches\n",
-        c.launches, c.originals, served_.refused_launches, c.slices, c.tasks, c.preemptions,
-        c.relaunches);
-    std::vector<double> drains(c.drain_ns.begin(), c.drain_ns.end());
-    std::sort(drains.begin(), drains.end());
-    if (!drains.empty())
-      text += fmt::format("  draining: p50 {:.3f} us, p99 {:.3f} us, most {:.3f} us\n",
-                          percentile(drains, 50) / 1000, percentile(drains, 99) / 1000,
-                          drains.back() / 1000);
-    if (const auto names = measuring(); !names.empty())
-      text += fmt::format(
-          "  still measured, form and size not chosen: {} (more requests, tenants.lead, or "
-          "tenants.profiles)\n",
-          fmt::join(names, ", "));
-    std::set<std::string> named;
-    for (const TenantRecord& one : log_) {
-      if (one.told.kind != TALLY_REFUSED || !is_used(one.told.client, one.kernel) ||
-          !named.insert(one.kernel).second)
-        continue;
-      text += fmt::format("  {} runs as it is: {}\n", one.kernel, one.text);
-    }
-    return text;
-  }
 
   std::string rates_text() const {
     uint64_t periods = 0, launches = 0;
@@ -629,7 +512,7 @@ class Tenants final : public Job {
   tally_server_parameters_t server_;
   tally_server_result_t served_{};
   std::vector<tally_known_t> known_;
-  TenantLog log_;
+  ServerLog log_;
   std::vector<TenantMoment> moments_;
   tenant_rate_t rate_{};
   std::vector<tenant_rate_record_t> rates_;

@@ -16,6 +16,7 @@
 #include "platform/base/installation.h"
 #include "platform/jobs/contents.h"
 #include "platform/jobs/operands.h"
+#include "platform/jobs/server_report.h"
 #include "platform/jobs/workload.h"
 #include "platform/kinds/tenants/tenant_modes.h"
 #include "platform/kinds/tenants/tenant_plan.h"
@@ -164,12 +165,7 @@ std::vector<uint64_t> arrivals_of(const TenantsKind& kind, uint64_t seed) {
   return within_span(kind, shaped(kind, poisson_arrivals(kind.interval_ns, kind.requests, seed)));
 }
 
-TenantsKind::TenantsKind() : policy(tally_policy_defaults()), rate(rate_policy_defaults()) {
-  // The machine is deterministic: one measured run says what five do, behind one that has warmed
-  // the L2.
-  policy.profile_iterations = 1;
-  policy.profile_warm_up_iterations = 1;
-}
+TenantsKind::TenantsKind() : policy(default_policy()), rate(rate_policy_defaults()) {}
 
 void TenantsKind::resolve(const std::string& workload) {
   for (std::string* name : {&high, &trace}) *name = stretto::beside(workload, *name);
@@ -251,29 +247,7 @@ void TenantsKind::describe(ParameterSet& set) {
   set.number("slice_ns", slice_ns, 1'000, 1'000'000'000'000,
              "Mode time-slicing: so long a client has the GPU while others want it, too; 2 ms is "
              "what the authors' run of it suggests (TL-U07).");
-  set.number("turnaround_threshold_ns", policy.turnaround_threshold_ns, 1, 1'000'000'000'000,
-             "Longest estimated time until best effort leaves the GPU (TL-SCHED-07).");
-  set.number("min_idle_before_best_effort_ns", policy.min_idle_before_best_effort_ns, 0,
-             1'000'000'000'000, "Best effort starts behind so long a rest (TL-SCHED-09).");
-  set.number("idle_before_original_kernels_ns", policy.idle_before_original_kernels_ns, 0,
-             1'000'000'000'000, "Behind so long a one kernels run unmodified (TL-SCHED-09).");
-  set.number("ptb_max_threads_per_unit", policy.ptb_max_threads_per_unit, 32, 65536,
-             "Of preemptive workers; a wavefront is 32 threads (TL-SCHED-10).");
-  set.number("min_worker_blocks", policy.min_worker_blocks, 1, 65536,
-             "Workers where no configuration is known or qualifies (TL-SCHED-10).");
-  set.number("fallback_speed_threshold", policy.fallback_speed_threshold, 0, 1000,
-             "Least speed of a configuration, per mille of the original's (TL-SCHED-11).");
-  set.number("short_kernel_speed_threshold", policy.short_kernel_speed_threshold, 0, 1000,
-             "Likewise of kernels shorter than the threshold (TL-SCHED-11).");
-  set.number("preemption_estimate_divisor", policy.preemption_estimate_divisor, 1, 16,
-             "Of the time of a task: a worker is met in its middle (TL-PROF-05).");
-  set.number("profile_iterations", policy.profile_iterations, 1, 1000,
-             "Measured runs of a configuration; 5 as published (TL-PROF-05).");
-  set.number("profile_warm_up_iterations", policy.profile_warm_up_iterations, 0, 1000,
-             "Runs of the original kernel before; 10 as published (TL-PROF-05).");
-  set.choice("objective", policy.objective,
-             {{"staged", TALLY_OBJECTIVE_STAGED}, {"fastest", TALLY_OBJECTIVE_FASTEST}},
-             "Of the choice: the authors' code (TL-SCHED-11), or the text (TL-U13).");
+  describe_policy(policy, set);
   set.number("tgs_period_ns", rate.period_ns, 1'000, 1'000'000'000'000,
              "Mode tgs: work-groups of high priority are counted over so long; 5 s as published.");
   set.number("tgs_windows", rate.windows, 1, 1'000'000,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kinds/tenants/tenant_log.h"
+#include "platform/jobs/server_log.h"
 
 #include <algorithm>
 #include <bit>
@@ -12,17 +12,17 @@ namespace stretto {
 namespace {
 
 // The high-priority client, or a number that is none's.
-uint32_t high_of(const TenantLog& log) {
-  const auto found = std::find_if(log.begin(), log.end(), [](const TenantRecord& one) {
+uint32_t high_of(const ServerLog& log) {
+  const auto found = std::find_if(log.begin(), log.end(), [](const ServerRecord& one) {
     return one.told.kind == TALLY_HIGH_ACTIVE;
   });
   return found == log.end() ? UINT32_MAX : found->told.client;
 }
 
-std::vector<const tally_record_t*> best_effort_of(const TenantLog& log, tally_record_kind_t kind) {
+std::vector<const tally_record_t*> best_effort_of(const ServerLog& log, tally_record_kind_t kind) {
   std::vector<const tally_record_t*> found;
   const uint32_t high = high_of(log);
-  for (const TenantRecord& one : log)
+  for (const ServerRecord& one : log)
     if (one.told.kind == kind && one.told.client != high) found.push_back(&one.told);
   return found;
 }
@@ -39,9 +39,9 @@ struct Kernel {
 
 using Kernels = std::map<std::pair<uint32_t, uint64_t>, Kernel>;
 
-Kernels kernels_of(const TenantLog& log) {
+Kernels kernels_of(const ServerLog& log) {
   Kernels kernels;
-  for (const TenantRecord& one : log) {
+  for (const ServerRecord& one : log) {
     const tally_record_t& r = one.told;
     if (r.kind != TALLY_LAUNCHED && r.kind != TALLY_ENDED && r.kind != TALLY_STOPPED) continue;
     Kernel& k = kernels[{r.client, r.launch}];
@@ -66,8 +66,48 @@ Kernels kernels_of(const TenantLog& log) {
 
 }  // namespace
 
-TenantCounts counts_of(const TenantLog& log) {
-  TenantCounts counts;
+void note_record(void* log, const tally_record_t* record) {
+  ServerRecord copy{*record, record->kernel == nullptr ? "" : record->kernel,
+                    record->text == nullptr ? "" : record->text};
+  copy.told.kernel = copy.told.text = nullptr;
+  static_cast<ServerLog*>(log)->push_back(std::move(copy));
+}
+
+std::vector<HostSpan> active_spans(const ServerLog& log, uint64_t end_ns) {
+  std::vector<HostSpan> spans;
+  bool active = false;
+  for (const ServerRecord& one : log) {
+    if (one.told.kind == TALLY_HIGH_ACTIVE) {
+      spans.push_back({one.told.time_ns, end_ns});
+      active = true;
+    }
+    if (one.told.kind == TALLY_HIGH_IDLE && active) {
+      spans.back().end_ns = one.told.time_ns;
+      active = false;
+    }
+  }
+  return spans;
+}
+
+std::vector<HostSpan> draining_spans(const ServerLog& log, uint64_t end_ns) {
+  std::vector<HostSpan> spans;
+  const uint32_t high = high_of(log);
+  bool draining = false;
+  for (const ServerRecord& one : log) {
+    if (one.told.kind == TALLY_STOPPED) {
+      spans.push_back({one.told.time_ns, end_ns});
+      draining = true;
+    }
+    if (one.told.kind == TALLY_ENDED && draining && one.told.client != high) {
+      spans.back().end_ns = one.told.time_ns;
+      draining = false;
+    }
+  }
+  return spans;
+}
+
+ServerCounts counts_of(const ServerLog& log) {
+  ServerCounts counts;
   std::map<std::pair<uint32_t, uint64_t>, bool> seen;
   for (const tally_record_t* r : best_effort_of(log, TALLY_LAUNCHED)) {
     const bool is_first = !seen[{r->client, r->launch}];
@@ -80,20 +120,21 @@ TenantCounts counts_of(const TenantLog& log) {
   }
   counts.relaunches += best_effort_of(log, TALLY_RESUMED).size();
   counts.preemptions = best_effort_of(log, TALLY_STOPPED).size();
-  for (const TenantSpan& span : draining_spans(log, 0))
+  for (const HostSpan& span : draining_spans(log, 0))
     if (span.end_ns != 0) counts.drain_ns.push_back(span.end_ns - span.begin_ns);
   return counts;
 }
 
-std::set<std::string> still_measured(const TenantLog& log) {
+std::set<std::string> still_measured(const ServerLog& log) {
+  const uint32_t high = high_of(log);
   // Of a kernel each grid is measured for itself.
   std::set<std::tuple<uint32_t, std::string, uint32_t>> launched, settled;
   std::set<std::pair<uint32_t, std::string>> refused;
-  for (const TenantRecord& one : log) {
+  for (const ServerRecord& one : log) {
     const tally_record_t& told = one.told;
     if (told.kind == TALLY_REFUSED) refused.emplace(told.client, one.kernel);
     if (told.kind == TALLY_CHOSEN) settled.emplace(told.client, one.kernel, told.work_groups);
-    if (told.kind == TALLY_LAUNCHED && told.client != 0)
+    if (told.kind == TALLY_LAUNCHED && told.client != high)
       launched.emplace(told.client, one.kernel, told.work_groups);
   }
   std::set<std::string> names;
@@ -104,12 +145,12 @@ std::set<std::string> still_measured(const TenantLog& log) {
   return names;
 }
 
-TenantLaws laws_of(const TenantLog& log, const std::function<uint64_t(uint64_t)>& word,
+ServerLaws laws_of(const ServerLog& log, const std::function<uint64_t(uint64_t)>& word,
                    bool scheduled) {
-  TenantLaws laws;
+  ServerLaws laws;
   const Kernels kernels = kernels_of(log);
   std::map<uint64_t, std::pair<uint32_t, uint64_t>> owner;  // Of a control block: the last kernel.
-  for (const TenantRecord& one : log)
+  for (const ServerRecord& one : log)
     if (one.told.kind == TALLY_LAUNCHED && one.told.control != 0)
       owner[one.told.control] = {one.told.client, one.told.launch};
   for (const auto& [name, k] : kernels) {
@@ -125,7 +166,7 @@ TenantLaws laws_of(const TenantLog& log, const std::function<uint64_t(uint64_t)>
   }
   const uint32_t high = high_of(log);
   bool in_flight = false, active = false;
-  for (const TenantRecord& one : log) {
+  for (const ServerRecord& one : log) {
     const tally_record_t& r = one.told;
     if (r.kind == TALLY_HIGH_ACTIVE) active = true;
     if (r.kind == TALLY_HIGH_IDLE) active = false;
@@ -140,111 +181,6 @@ TenantLaws laws_of(const TenantLog& log, const std::function<uint64_t(uint64_t)>
     if (r.kind == TALLY_ENDED) in_flight = false;
   }
   return laws;
-}
-
-std::vector<TenantSpan> active_spans(const TenantLog& log, uint64_t end_ns) {
-  std::vector<TenantSpan> spans;
-  bool active = false;
-  for (const TenantRecord& one : log) {
-    if (one.told.kind == TALLY_HIGH_ACTIVE) {
-      spans.push_back({one.told.time_ns, end_ns});
-      active = true;
-    }
-    if (one.told.kind == TALLY_HIGH_IDLE && active) {
-      spans.back().end_ns = one.told.time_ns;
-      active = false;
-    }
-  }
-  return spans;
-}
-
-uint64_t late_begins(const std::vector<TenantSpan>& active, const std::vector<uint64_t>& begins_ns,
-                     uint64_t latency_ns) {
-  return static_cast<uint64_t>(
-      std::count_if(begins_ns.begin(), begins_ns.end(), [&](uint64_t begin) {
-        return std::any_of(active.begin(), active.end(), [&](const TenantSpan& span) {
-          return begin > span.begin_ns + latency_ns && begin < span.end_ns;
-        });
-      }));
-}
-
-std::vector<TenantSpan> draining_spans(const TenantLog& log, uint64_t end_ns) {
-  std::vector<TenantSpan> spans;
-  const uint32_t high = high_of(log);
-  bool draining = false;
-  for (const TenantRecord& one : log) {
-    if (one.told.kind == TALLY_STOPPED) {
-      spans.push_back({one.told.time_ns, end_ns});
-      draining = true;
-    }
-    if (one.told.kind == TALLY_ENDED && draining && one.told.client != high) {
-      spans.back().end_ns = one.told.time_ns;
-      draining = false;
-    }
-  }
-  return spans;
-}
-
-std::vector<TenantSpan> high_kernel_spans(const std::vector<TenantMoment>& moments,
-                                          uint64_t rest_ns) {
-  std::vector<TenantSpan> spans;
-  int running = 0;
-  for (const TenantMoment& one : moments) {
-    if (!one.high) continue;
-    if (!one.ended && running++ == 0) spans.push_back({one.at_ns, UINT64_MAX});
-    if (one.ended && --running == 0) spans.back().end_ns = one.at_ns + rest_ns;
-  }
-  return spans;
-}
-
-TenantOwners owners_of(const std::vector<TenantMoment>& moments,
-                       const std::vector<TenantSpan>& draining,
-                       const std::vector<TenantSpan>& requests, TenantSpan span) {
-  enum What { kHigh, kBestEffort, kDraining, kRequest, kWhats };
-  struct Change {
-    uint64_t at;
-    What what;
-    int by;
-  };
-  std::vector<Change> changes;
-  for (const TenantMoment& one : moments)
-    changes.push_back({one.at_ns, one.high ? kHigh : kBestEffort, one.ended ? -1 : 1});
-  for (const auto& [what, spans] : {std::pair(kDraining, &draining), {kRequest, &requests}}) {
-    for (const TenantSpan& one : *spans) {
-      changes.push_back({one.begin_ns, what, 1});
-      changes.push_back({one.end_ns, what, -1});
-    }
-  }
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const Change& a, const Change& b) { return a.at < b.at; });
-  TenantOwners owners;
-  owners.span_ns = span.end_ns - span.begin_ns;
-  int now[kWhats] = {};
-  uint64_t from = span.begin_ns;
-  const auto pass = [&](uint64_t until) {
-    const uint64_t to = std::clamp(until, from, span.end_ns), time = to - from;
-    from = to;
-    const bool high = now[kHigh] > 0, best = now[kBestEffort] > 0;
-    if (best && now[kDraining] > 0) {
-      owners.draining_ns += time;
-    } else if (high && best) {
-      owners.both_ns += time;
-    } else if (high) {
-      owners.high_ns += time;
-    } else if (best) {
-      owners.best_effort_ns += time;
-    } else if (now[kRequest] > 0) {
-      owners.boundary_ns += time;
-    } else {
-      owners.idle_ns += time;
-    }
-  };
-  for (const Change& change : changes) {
-    pass(change.at);
-    now[change.what] += change.by;
-  }
-  pass(span.end_ns);
-  return owners;
 }
 
 }  // namespace stretto

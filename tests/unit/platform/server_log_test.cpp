@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Question: does each law on what Tally's server tells fire at the fault that it is for, and at no
 // sound log? Logs are written by hand: a high-priority client 0 and best effort 1; one fault each.
-#include "platform/kinds/tenants/tenant_log.h"
+#include "platform/kinds/tenants/tenant_time.h"
 
 #include <catch2/catch.hpp>
 
@@ -17,9 +17,9 @@ namespace {
 
 constexpr uint64_t kControl = 0x1000;
 
-TenantRecord record(tally_record_kind_t kind, uint64_t time_ns, uint32_t client,
+ServerRecord record(tally_record_kind_t kind, uint64_t time_ns, uint32_t client,
                     uint64_t launch = 0) {
-  TenantRecord one{};
+  ServerRecord one{};
   one.told.kind = kind;
   one.told.time_ns = time_ns;
   one.told.client = client;
@@ -27,9 +27,9 @@ TenantRecord record(tally_record_kind_t kind, uint64_t time_ns, uint32_t client,
   return one;
 }
 
-TenantRecord launched(uint64_t time_ns, uint64_t launch, uint32_t form, uint32_t first,
+ServerRecord launched(uint64_t time_ns, uint64_t launch, uint32_t form, uint32_t first,
                       uint32_t groups, uint32_t work_groups, uint64_t control = 0) {
-  TenantRecord one = record(TALLY_LAUNCHED, time_ns, 1, launch);
+  ServerRecord one = record(TALLY_LAUNCHED, time_ns, 1, launch);
   one.told.form = form;
   one.told.first = first;
   one.told.groups = groups;
@@ -38,15 +38,15 @@ TenantRecord launched(uint64_t time_ns, uint64_t launch, uint32_t form, uint32_t
   return one;
 }
 
-TenantRecord ended(uint64_t time_ns, uint64_t launch, bool last) {
-  TenantRecord one = record(TALLY_ENDED, time_ns, 1, launch);
+ServerRecord ended(uint64_t time_ns, uint64_t launch, bool last) {
+  ServerRecord one = record(TALLY_ENDED, time_ns, 1, launch);
   one.told.is_last = last;
   return one;
 }
 
 // Three slices of kernel 7, then kernel 9 in preemptive form, stopped and gone on with; high priority
 // is active from 100 to 200.
-TenantLog sound_log() {
+ServerLog sound_log() {
   return {launched(10, 7, STRETTO_FORM_SLICE, 0, 4, 10),
           ended(20, 7, false),
           launched(21, 7, STRETTO_FORM_SLICE, 4, 4, 10),
@@ -62,19 +62,19 @@ TenantLog sound_log() {
           ended(400, 9, true)};
 }
 
-TenantLaws laws(const TenantLog& log, uint32_t next = 23, uint32_t flag = 0) {
+ServerLaws laws(const ServerLog& log, uint32_t next = 23, uint32_t flag = 0) {
   const auto control = std::bit_cast<uint64_t>(stretto_task_control_t{next, flag});
   const std::map<uint64_t, uint64_t> memory{{kControl, control}};
   return laws_of(
       log, [&](uint64_t address) { return memory.at(address); }, true);
 }
 
-uint64_t violations(const TenantLaws& l) {
+uint64_t violations(const ServerLaws& l) {
   return l.ids + l.unfinished + l.counters + l.flags + l.overlapping + l.early + l.modified;
 }
 
 TEST_CASE("a sound log violates no law") {
-  const TenantLaws l = laws(sound_log());
+  const ServerLaws l = laws(sound_log());
   CHECK(l.kernels == 2);
   CHECK(l.controls == 1);
   CHECK(violations(l) == 0);
@@ -82,7 +82,7 @@ TEST_CASE("a sound log violates no law") {
 }
 
 TEST_CASE("a slice that is launched twice, or not at all, shows in its ids") {
-  TenantLog log = sound_log();
+  ServerLog log = sound_log();
   log[2].told.first = 0;
   CHECK(laws(log).ids == 8);  // 0 to 3 twice, 4 to 7 never.
   log = sound_log();
@@ -91,7 +91,7 @@ TEST_CASE("a slice that is launched twice, or not at all, shows in its ids") {
 }
 
 TEST_CASE("a kernel that never ends is seen") {
-  TenantLog log = sound_log();
+  ServerLog log = sound_log();
   log.pop_back();
   CHECK(laws(log).unfinished == 1);
 }
@@ -103,14 +103,14 @@ TEST_CASE("a task counter that has not come to the end, or went on alone, is see
 
 TEST_CASE("a flag that stays up behind a resume is seen, and one that came too late may be up") {
   CHECK(laws(sound_log(), 23, 1).flags == 1);
-  TenantLog log = sound_log();
+  ServerLog log = sound_log();
   log.insert(log.end() - 1, record(TALLY_STOPPED, 390, 1, 9));
   CHECK(laws(log, 23, 1).flags == 0);
   CHECK(laws(log, 23, 0).flags == 1);
 }
 
 TEST_CASE("two best-effort kernels in flight are seen") {
-  TenantLog log = sound_log();
+  ServerLog log = sound_log();
   log.insert(log.begin() + 7, launched(60, 11, STRETTO_FORM_ORIGINAL, 0, 5, 5));
   log.push_back(ended(500, 11, true));
   CHECK(laws(log).overlapping == 1);
@@ -118,7 +118,7 @@ TEST_CASE("two best-effort kernels in flight are seen") {
 }
 
 TEST_CASE("a best-effort launch while high priority is active is seen") {
-  TenantLog log = sound_log();
+  ServerLog log = sound_log();
   std::swap(log[10], log[11]);
   CHECK(laws(log).early == 1);
 }
@@ -127,8 +127,8 @@ TEST_CASE("a high-priority kernel that is not launched whole and as it is shows"
   for (const auto& [form, groups] : {std::pair(STRETTO_FORM_ORIGINAL, 8u),
                                      {STRETTO_FORM_ORIGINAL, 7u},
                                      {STRETTO_FORM_PREEMPT, 8u}}) {
-    TenantLog log = sound_log();
-    TenantRecord high = launched(105, 3, form, 0, groups, 8);
+    ServerLog log = sound_log();
+    ServerRecord high = launched(105, 3, form, 0, groups, 8);
     high.told.client = 0;
     log.insert(log.begin() + 8, high);
     CHECK(laws(log).modified == (form == STRETTO_FORM_ORIGINAL && groups == 8 ? 0 : 1));
@@ -136,18 +136,18 @@ TEST_CASE("a high-priority kernel that is not launched whole and as it is shows"
 }
 
 TEST_CASE("a best-effort kernel that begins long after high priority became active is seen") {
-  const std::vector<TenantSpan> active = active_spans(sound_log(), UINT64_MAX);
+  const std::vector<HostSpan> active = active_spans(sound_log(), UINT64_MAX);
   REQUIRE(active.size() == 1);
   CHECK((active[0].begin_ns == 100 && active[0].end_ns == 200));
   CHECK(late_begins(active, {99, 100, 120, 200, 210}, 20) == 0);
   CHECK(late_begins(active, {121, 199}, 20) == 2);
-  TenantLog open = sound_log();
+  ServerLog open = sound_log();
   open.erase(open.begin() + 10);
   CHECK(late_begins(active_spans(open, UINT64_MAX), {5'000}, 20) == 1);
 }
 
 TEST_CASE("launches, slices, tasks, preemptions and drains are counted") {
-  const TenantCounts c = counts_of(sound_log());
+  const ServerCounts c = counts_of(sound_log());
   CHECK(c.launches == 2);
   CHECK(c.originals == 0);
   CHECK(c.slices == 3);
@@ -203,7 +203,7 @@ TEST_CASE("kernels of high priority one behind and beside the other are spans of
   const std::vector<TenantMoment> moments{{10, true, false}, {15, false, false}, {20, true, false},
                                           {30, true, true},  {40, true, true},   {50, true, false},
                                           {60, true, true}};
-  const std::vector<TenantSpan> spans = high_kernel_spans(moments, 0);
+  const std::vector<HostSpan> spans = high_kernel_spans(moments, 0);
   REQUIRE(spans.size() == 2);
   CHECK((spans[0].begin_ns == 10 && spans[0].end_ns == 40));
   CHECK((spans[1].begin_ns == 50 && spans[1].end_ns == 60));
