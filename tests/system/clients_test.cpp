@@ -111,10 +111,11 @@ TEST_CASE("a client that ends early, comes late, fails or crashes is no other's 
   const std::string program = compile(programs.scratch, "client.c");
   const std::string& elf = programs.elf;
   const std::string arguments = elf + " work | " + elf + " early | " + elf + " late | " + elf +
-                                " fail | " + elf + " crash | " + elf + " exit | " + elf + " work";
+                                " fail | " + elf + " crash | " + elf + " exit | " + elf +
+                                " work | " + elf + " block";
   for (const std::string server : {"no-scheduling", "tally"}) {
     const Finished finished =
-        programs.run(program, arguments, "--set program.clients=7 --set program.server=" + server);
+        programs.run(program, arguments, "--set program.clients=8 --set program.server=" + server);
     INFO(server << "\n" << finished.output);
     CHECK(finished.status == 1);
     CHECK(count(finished, "client work: 4 rounds right") == 2);
@@ -124,6 +125,7 @@ TEST_CASE("a client that ends early, comes late, fails or crashes is no other's 
     CHECK(finished.says("main() returned 3"));
     CHECK(finished.says("main() used address 0x8"));
     CHECK(finished.says("called exit(0)"));
+    CHECK(finished.says("called sigprocmask(): it has no process of its own"));
     CHECK(programs.results().at("audit").at("violations").to_number<int>() == 0);
     const boost::json::array clients = programs.clients();
     CHECK(clients[4].at("failure").as_string().find("main() used address") != std::string::npos);

@@ -216,7 +216,9 @@ TEST_CASE("a program that reads the real clock is ended and the call is named") 
 TEST_CASE("a call that would act on the simulator ends the program and is named") {
   const std::string shared = "it has no process of its own, but that of the simulator";
   for (const char* const call :
-       {"alarm", "setitimer", "chdir", "fork", "execl", "execv", "pthread_exit"}) {
+       {"alarm", "setitimer", "chdir", "fork", "execl", "execv", "pthread_exit", "signal",
+        "sigaction", "sigprocmask", "pthread_sigmask", "sigaltstack", "sigsuspend", "sigwait",
+        "raise", "kill", "pthread_kill"}) {
     const Scratch scratch;
     const Finished finished =
         run(scratch, "ends.cpp", std::string("--set gpus=1 --set program.arguments=") + call);
@@ -226,6 +228,21 @@ TEST_CASE("a call that would act on the simulator ends the program and is named"
                         (call == std::string("pthread_exit") ? "main() must return" : shared)));
     CHECK_FALSE(finished.says("main() has ended"));
   }
+}
+TEST_CASE("such a call is found in a thread that the program made, and where main() ends with it") {
+  const Scratch scratch;
+  const Finished thread = run(scratch, "ends.cpp", "--set gpus=1 --set program.arguments=raises");
+  INFO(thread.output);
+  CHECK(thread.status == 1);
+  CHECK(thread.says("ends.cpp.so: a thread that the program made: called raise(): it has no"));
+  const std::string source =
+      scratch.file("last.c", "#include <signal.h>\nint main(void) { return raise(SIGUSR1); }\n");
+  command_succeeds("cc -O2 -shared -fPIC -o " + scratch.path + "/last.so " + source);
+  const Finished last =
+      run_stretto("run " + scratch.path + "/last.so --set gpus=1 --out " + scratch.path + "/last");
+  INFO(last.output);
+  CHECK(last.status == 1);
+  CHECK(last.says("last.so: the program called raise(): it has no process of its own"));
 }
 TEST_CASE("what runs behind main() belongs to the program") {
   right("ends.cpp", "--set gpus=1", "destroyed");

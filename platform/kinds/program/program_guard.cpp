@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -31,6 +32,10 @@
 #include "platform/base/stop_request.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/kinds/program/program_library.h"
+
+// Where the section of what calls programs is; the linker makes both.
+extern "C" const char __start_stretto_program_entries, __stop_stretto_program_entries;
+#define STRETTO_PROGRAM_ENTRY __attribute__((noinline, section("stretto_program_entries")))
 
 namespace stretto {
 
@@ -146,7 +151,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     siglongjmp(program->back, signal);
   }
   if (maker_of_thread != nullptr) stop_here(strsignal(signal));
-  std::signal(signal, SIG_DFL);  // The simulator's own: it happens again.
+  struct sigaction none {};  // The simulator's own: it happens again.
+  sigaction(signal, &none, nullptr);
   if (signal == SIGABRT) raise(signal);
 }
 
@@ -159,10 +165,17 @@ void on_exit(int status) {
   if (maker_of_thread != nullptr) stop_here("called exit(); main() must return");
 }
 
-// Returns if it is not a program that calls: handlers of the simulator run where programs do. `caller`: where the
-// call returns to.
+// Whether a call that returns to `caller` is the simulator's: its handlers run where programs do. What calls
+// a program is not counted: a call that is the last of main() returns there.
+bool is_simulator(const void* caller) {
+  const Code entries{reinterpret_cast<uintptr_t>(&__start_stretto_program_entries),
+                     reinterpret_cast<uintptr_t>(&__stop_stretto_program_entries)};
+  return simulator.holds(caller) && !entries.holds(caller);
+}
+
+// Returns if it is not a program that calls. `caller`: where the call returns to.
 void on_refused(const char* call, const char* why, const void* caller) {
-  if (simulator.holds(caller)) return;
+  if (is_simulator(caller)) return;
   if (Running* const program = current_program(); program != nullptr) {
     program->call = call;
     program->why = why;
@@ -184,7 +197,7 @@ int refuse_list(const char* call, const void* caller) {
 
 // Returns if it is not a program that reads a clock. `caller`: where the call returns to.
 void on_clock(const char* call, const void* caller) {
-  if (simulator.holds(caller)) return;
+  if (is_simulator(caller)) return;
   if (Running* const program = current_program(); program != nullptr) {
     program->call = call;
     siglongjmp(program->back, kClock);
@@ -204,12 +217,24 @@ struct Thread {
   void* argument;
 };
 
+// With code behind the call, or the compiler makes a jump of it, which returns past the section.
+STRETTO_PROGRAM_ENTRY int enter_main(ProgramMain main, int count, char** words) {
+  const int status = main(count, words);
+  __asm__ volatile("");
+  return status;
+}
+STRETTO_PROGRAM_ENTRY void* enter_thread(const Thread& thread) {
+  void* const value = thread.start(thread.argument);
+  __asm__ volatile("");
+  return value;
+}
+
 void* run_thread(void* thread) {
   const std::unique_ptr<Thread> mine(static_cast<Thread*>(thread));
   maker_of_thread = mine->maker;
   const auto ends = [](Maker* maker) { --maker->threads; };  // However it does.
   const std::unique_ptr<Maker, decltype(ends)> counted(mine->maker, ends);
-  return mine->start(mine->argument);
+  return enter_thread(*mine);
 }
 
 void leave_program(const void* context, bool force) {
@@ -311,7 +336,7 @@ int guarded_call(const std::string& file, ProgramLibrary& library, int count, ch
   if (const int end = sigsetjmp(guard.program.back, 1); end != 0)
     throw CheckError(file + ": " + cause_of(guard.program, end));
   try {
-    const int status = library.main()(count, words);
+    const int status = enter_main(library.main(), count, words);
     // Threads that nobody waited for go on in its code. They end with the process, as elsewhere.
     if (guard.program.maker->threads != 0) return status;
     guard.program.is_unloading = true;
@@ -340,6 +365,13 @@ namespace {
 template <class Function>
 Function* next_of(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+// The call of that name, unless a program makes it.
+template <class Function, class... Arguments>
+auto call_unless_program(const char* call, const void* caller, Arguments... arguments) {
+  stretto::on_refused(call, stretto::kShared, caller);
+  return next_of<Function>(call)(arguments...);
 }
 
 }  // namespace
@@ -385,30 +417,27 @@ int pthread_create(pthread_t* __restrict thread, const pthread_attr_t* __restric
 }
 
 unsigned alarm(unsigned seconds) noexcept {
-  stretto::on_refused("alarm", stretto::kShared, __builtin_return_address(0));
-  return next_of<unsigned(unsigned)>("alarm")(seconds);
+  return call_unless_program<unsigned(unsigned)>("alarm", __builtin_return_address(0), seconds);
 }
 int setitimer(__itimer_which_t which, const itimerval* __restrict value,
               itimerval* __restrict before) noexcept {
-  stretto::on_refused("setitimer", stretto::kShared, __builtin_return_address(0));
-  return next_of<int(__itimer_which_t, const itimerval*, itimerval*)>("setitimer")(which, value,
-                                                                                   before);
+  return call_unless_program<int(__itimer_which_t, const itimerval*, itimerval*)>(
+      "setitimer", __builtin_return_address(0), which, value, before);
+}
+int timer_create(clockid_t clock, sigevent* __restrict event, timer_t* __restrict timer) noexcept {
+  return call_unless_program<int(clockid_t, sigevent*, timer_t*)>(
+      "timer_create", __builtin_return_address(0), clock, event, timer);
 }
 int chdir(const char* path) noexcept {
-  stretto::on_refused("chdir", stretto::kShared, __builtin_return_address(0));
-  return next_of<int(const char*)>("chdir")(path);
+  return call_unless_program<int(const char*)>("chdir", __builtin_return_address(0), path);
 }
 int fchdir(int folder) noexcept {
-  stretto::on_refused("fchdir", stretto::kShared, __builtin_return_address(0));
-  return next_of<int(int)>("fchdir")(folder);
+  return call_unless_program<int(int)>("fchdir", __builtin_return_address(0), folder);
 }
-pid_t fork() noexcept {
-  stretto::on_refused("fork", stretto::kShared, __builtin_return_address(0));
-  return next_of<pid_t()>("fork")();
-}
+pid_t fork() noexcept { return call_unless_program<pid_t()>("fork", __builtin_return_address(0)); }
 int execve(const char* path, char* const words[], char* const environment[]) noexcept {
-  stretto::on_refused("execve", stretto::kShared, __builtin_return_address(0));
-  return next_of<int(const char*, char* const*, char* const*)>("execve")(path, words, environment);
+  return call_unless_program<int(const char*, char* const*, char* const*)>(
+      "execve", __builtin_return_address(0), path, words, environment);
 }
 int execv(const char* path, char* const words[]) noexcept {
   stretto::on_refused("execv", stretto::kShared, __builtin_return_address(0));
@@ -426,6 +455,111 @@ int execlp(const char*, const char*, ...) noexcept {
 }
 int execle(const char*, const char*, ...) noexcept {
   return stretto::refuse_list("execle", __builtin_return_address(0));
+}
+
+// Signals: handlers and masks are the simulator's, and so is the process that one is sent to. What only asks
+// for a handler or a mask goes on.
+sighandler_t signal(int number, sighandler_t handler) noexcept {
+  return call_unless_program<sighandler_t(int, sighandler_t)>("signal", __builtin_return_address(0),
+                                                              number, handler);
+}
+// What signal() of a program is that was compiled for System V's.
+sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
+  stretto::on_refused("signal", stretto::kShared, __builtin_return_address(0));
+  return next_of<sighandler_t(int, sighandler_t)>("__sysv_signal")(number, handler);
+}
+int sigaction(int number, const struct sigaction* __restrict action,
+              struct sigaction* __restrict before) noexcept {
+  if (action != nullptr)
+    stretto::on_refused("sigaction", stretto::kShared, __builtin_return_address(0));
+  static const auto real =
+      next_of<int(int, const struct sigaction*, struct sigaction*)>("sigaction");
+  return real(number, action, before);
+}
+int siginterrupt(int number, int interrupts) noexcept {
+  return call_unless_program<int(int, int)>("siginterrupt", __builtin_return_address(0), number,
+                                            interrupts);
+}
+int sigaltstack(const stack_t* __restrict stack, stack_t* __restrict before) noexcept {
+  if (stack != nullptr)
+    stretto::on_refused("sigaltstack", stretto::kShared, __builtin_return_address(0));
+  return next_of<int(const stack_t*, stack_t*)>("sigaltstack")(stack, before);
+}
+int sigprocmask(int how, const sigset_t* __restrict set, sigset_t* __restrict before) noexcept {
+  if (set != nullptr)
+    stretto::on_refused("sigprocmask", stretto::kShared, __builtin_return_address(0));
+  return next_of<int(int, const sigset_t*, sigset_t*)>("sigprocmask")(how, set, before);
+}
+int pthread_sigmask(int how, const sigset_t* __restrict set, sigset_t* __restrict before) noexcept {
+  if (set != nullptr)
+    stretto::on_refused("pthread_sigmask", stretto::kShared, __builtin_return_address(0));
+  return next_of<int(int, const sigset_t*, sigset_t*)>("pthread_sigmask")(how, set, before);
+}
+int sigblock(int mask) noexcept {
+  return call_unless_program<int(int)>("sigblock", __builtin_return_address(0), mask);
+}
+int sigsetmask(int mask) noexcept {
+  return call_unless_program<int(int)>("sigsetmask", __builtin_return_address(0), mask);
+}
+int sighold(int number) noexcept {
+  return call_unless_program<int(int)>("sighold", __builtin_return_address(0), number);
+}
+int sigrelse(int number) noexcept {
+  return call_unless_program<int(int)>("sigrelse", __builtin_return_address(0), number);
+}
+int sigignore(int number) noexcept {
+  return call_unless_program<int(int)>("sigignore", __builtin_return_address(0), number);
+}
+sighandler_t sigset(int number, sighandler_t handler) noexcept {
+  return call_unless_program<sighandler_t(int, sighandler_t)>("sigset", __builtin_return_address(0),
+                                                              number, handler);
+}
+
+int sigsuspend(const sigset_t* set) {
+  return call_unless_program<int(const sigset_t*)>("sigsuspend", __builtin_return_address(0), set);
+}
+int sigwait(const sigset_t* __restrict set, int* __restrict number) {
+  return call_unless_program<int(const sigset_t*, int*)>("sigwait", __builtin_return_address(0),
+                                                         set, number);
+}
+int sigwaitinfo(const sigset_t* __restrict set, siginfo_t* __restrict info) {
+  return call_unless_program<int(const sigset_t*, siginfo_t*)>(
+      "sigwaitinfo", __builtin_return_address(0), set, info);
+}
+int sigtimedwait(const sigset_t* __restrict set, siginfo_t* __restrict info,
+                 const timespec* __restrict limit) {
+  return call_unless_program<int(const sigset_t*, siginfo_t*, const timespec*)>(
+      "sigtimedwait", __builtin_return_address(0), set, info, limit);
+}
+int signalfd(int file, const sigset_t* set, int flags) noexcept {
+  return call_unless_program<int(int, const sigset_t*, int)>(
+      "signalfd", __builtin_return_address(0), file, set, flags);
+}
+
+int raise(int number) noexcept {
+  return call_unless_program<int(int)>("raise", __builtin_return_address(0), number);
+}
+int kill(pid_t process, int number) noexcept {
+  return call_unless_program<int(pid_t, int)>("kill", __builtin_return_address(0), process, number);
+}
+int killpg(pid_t group, int number) noexcept {
+  return call_unless_program<int(pid_t, int)>("killpg", __builtin_return_address(0), group, number);
+}
+int tgkill(pid_t process, pid_t thread, int number) noexcept {
+  return call_unless_program<int(pid_t, pid_t, int)>("tgkill", __builtin_return_address(0), process,
+                                                     thread, number);
+}
+int sigqueue(pid_t process, int number, const sigval value) noexcept {
+  return call_unless_program<int(pid_t, int, sigval)>("sigqueue", __builtin_return_address(0),
+                                                      process, number, value);
+}
+int pthread_kill(pthread_t thread, int number) noexcept {
+  return call_unless_program<int(pthread_t, int)>("pthread_kill", __builtin_return_address(0),
+                                                  thread, number);
+}
+int pthread_sigqueue(pthread_t thread, int number, const sigval value) noexcept {
+  return call_unless_program<int(pthread_t, int, sigval)>(
+      "pthread_sigqueue", __builtin_return_address(0), thread, number, value);
 }
 
 int clock_gettime(clockid_t clock, timespec* time) noexcept {

@@ -3,8 +3,9 @@
 // it does ends main() and not the simulator: a fault, abort(), exit(), _exit(), an exception, a
 // loop in which no simulated time passes. A program that reads the real clock by a call of libc or of the
 // C++ library ends, too: its runs would differ. The time stamp counter, and a system call of its own, are
-// not seen. Calls that would act on the process end it as well: fork(), exec(), alarm(), chdir(),
-// pthread_exit() outside of a thread of its own.
+// not seen. Calls that would act on the process end it as well: fork(), exec(), alarm(), chdir(), those that
+// set handlers and masks of signals, send signals or wait for them, pthread_exit() outside of a thread of
+// its own.
 //
 // A fault on the simulator's thread comes back here by siglongjmp(). A thread that the program made
 // has no way back: it stops for ever and the run is asked to stop. A loop is left by giving up the

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that may share a GPU: rounds of copies in, kernels, copies out, each checked. It knows of no server.
 //   client.so KERNELS.elf what [rounds [kernels [words]]]
-//     what: work; idle (no call); early (one round); late (waits before its first call); fail, crash, exit (after half of
-//     the rounds, with work under way); devices (asks for the current device 1,000 times a round); fills (first
+//     what: work; idle (no call); early (one round); late (waits before its first call); fail, crash, exit, block (after half
+//     of the rounds, with work under way); devices (asks for the current device 1,000 times a round); fills (first
 //     takes memory until there is none for one more piece, twice)
 #include <cuda_runtime.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,12 @@ static uint64_t words[WORDS], back[WORDS];
 static void go_wrong(const char* what) {
   if (strcmp(what, "crash") == 0) *(volatile int*)8 = 1;
   if (strcmp(what, "exit") == 0) exit(0);
+  if (strcmp(what, "block") == 0) {  // All signals; then a fault would end the process.
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    *(volatile int*)8 = 1;
+  }
 }
 
 // Until the GPU maps no more pieces; what was given out is good, and there is room for one that was freed.

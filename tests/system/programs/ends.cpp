@@ -46,6 +46,30 @@ int main(int argc, char** argv) {
   }
   if (is("chdir") && chdir("/") != 0) return 2;
   if (is("fork") && fork() < 0) return 2;
+  sigset_t all;
+  int number = 0;
+  // What only asks is answered.
+  if (sigprocmask(SIG_BLOCK, nullptr, &all) != 0 || sigaction(SIGINT, nullptr, nullptr) != 0)
+    return 2;
+  sigfillset(&all);
+  if (is("signal")) std::signal(SIGSEGV, SIG_IGN);
+  if (is("sigaction")) {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGINT, &ignore, nullptr);
+  }
+  if (is("sigprocmask")) sigprocmask(SIG_BLOCK, &all, nullptr);
+  if (is("pthread_sigmask")) pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  if (is("sigaltstack")) {
+    const stack_t none{nullptr, SS_DISABLE, 0};
+    sigaltstack(&none, nullptr);
+  }
+  if (is("sigsuspend")) sigsuspend(&all);
+  if (is("sigwait")) sigwait(&all, &number);
+  if (is("raise")) std::raise(SIGUSR1);
+  if (is("kill")) kill(getpid(), SIGKILL);
+  if (is("pthread_kill")) pthread_kill(pthread_self(), SIGPIPE);
+  if (is("raises")) std::thread([] { std::raise(SIGPIPE); }).join();
   if (is("execl")) execl("/bin/true", "true", nullptr);
   if (is("execv")) execv("/bin/true", argv);
   std::puts("main() has ended");
