@@ -68,7 +68,10 @@ int driver_complete(stretto_client_t* client, stretto_stream_t* stream, uint64_t
 // `last`: the next one in the ring whose kernels have ended.
 static stretto_status_t argument_place(stretto_client_t* client, stretto_stream_t* stream,
                                        uint64_t last, uint32_t bytes, uint64_t* address) {
-  const uint32_t units = (bytes + ARGUMENT_ALIGNMENT - 1) / ARGUMENT_ALIGNMENT;
+  const uint32_t units =
+      (uint32_t)(((uint64_t)bytes + ARGUMENT_ALIGNMENT - 1) / ARGUMENT_ALIGNMENT);
+  *address = client->argument_buffer;
+  if (units == 0) return STRETTO_OK;  // Nothing is written, nothing read.
   if (units > ARGUMENT_UNITS)
     return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: %u bytes of arguments", bytes);
   uint32_t begin = client->argument_next;
@@ -204,7 +207,8 @@ static stretto_status_t dispatch(stretto_client_t* client, stretto_stream_t* str
   if (status != STRETTO_OK) return status;
   status = argument_place(client, stream, last, launch->argument_bytes, &arguments);
   if (status != STRETTO_OK) return status;
-  client->ops.write(client->ops.context, arguments, launch->arguments, launch->argument_bytes);
+  if (launch->argument_bytes != 0)
+    client->ops.write(client->ops.context, arguments, launch->arguments, launch->argument_bytes);
   packet->dispatch = (stretto_dispatch_packet_t){
       .header = (uint16_t)(STRETTO_PACKET_KERNEL_DISPATCH | scopes_of(client, stream, launch) |
                            (launch->after_all_earlier ? STRETTO_PACKET_BARRIER : 0)),

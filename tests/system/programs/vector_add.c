@@ -157,6 +157,24 @@ static void times(void) {
          1e3 * (double)second);
 }
 
+// Between two kernels, with a list and without one.
+static void without_arguments(cudaLibrary_t library) {
+  cudaKernel_t kernel;
+  uint64_t words[64];
+  void* list[] = {words};
+  void* data = device(sizeof words);
+  for (unsigned i = 0; i < 64; ++i) words[i] = i;
+  OK(cudaLibraryGetKernel(&kernel, library, "no_arguments"));
+  OK(cudaMemcpy(data, words, sizeof words, cudaMemcpyHostToDevice));
+  for (unsigned turn = 0; turn < 2; ++turn) {
+    launch_scale(data, 64, 3, 1, 4, NULL);
+    OK(cudaLaunchKernel((const void*)kernel, line(20), line(1), turn == 0 ? NULL : list, 0, NULL));
+  }
+  OK(cudaMemcpy(words, data, sizeof words, cudaMemcpyDeviceToHost));
+  for (unsigned i = 0; i < 64; ++i) MUST(words[i] == 9 * i);
+  OK(cudaFree(data));
+}
+
 // The program is far ahead of the GPU when the first event is done.
 static void row(void) {
   void* data = device(64);
@@ -227,7 +245,7 @@ int main(int argc, char** argv) {
   cudaFuncAttributes attributes;
   OK(cudaFuncGetAttributes(&attributes, (const void*)vector_add));
   MUST(attributes.maxThreadsPerBlock == VECTOR_ADD_WAVEFRONTS && attributes.numRegs == 2048);
-  if (strcmp(what, "all") == 0) add(), overlap(), turns(), times();
+  if (strcmp(what, "all") == 0) add(), overlap(), turns(), times(), without_arguments(library);
   if (strcmp(what, "times") == 0) times();
   if (strcmp(what, "row") == 0) row();
   if (strcmp(what, "errors") == 0) errors(argv[1]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // vector_add: sum = a + b of FP32 vectors, by tiles, a row of 512 elements a wavefront. scale: words times
-// a factor, by scalar instructions, a column of the grid each.
+// a factor, by scalar instructions, a column of the grid each. no_arguments: ends.
 #include "sw/kernels/kernel.h"
 #include "tests/system/programs/vector_add_arguments.h"
 
@@ -39,3 +39,11 @@ void scale(void) {
 
 STRETTO_KERNEL(scale, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096, .private_bytes = 256,
                .wavefronts = 1, .kernarg_bytes = sizeof(scale_arguments_t));
+
+void no_arguments(void) {
+  tile_end();
+  __builtin_unreachable();
+}
+
+STRETTO_KERNEL(no_arguments, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096,
+               .private_bytes = 256, .wavefronts = 1, .kernarg_bytes = 0);

@@ -291,6 +291,26 @@ TEST_CASE("a launch writes its arguments and one HSA dispatch packet") {
   CHECK(c.host.read64(d.kernarg_address + 8) == 22);
 }
 
+TEST_CASE("a kernel without arguments is launched by its packet alone") {
+  Client c;
+  stretto_kernel_t none = kernel(), all = kernel();
+  none.descriptor.kernarg_bytes = 0;
+  all.descriptor.kernarg_bytes = STRETTO_ARGUMENT_BUFFER_BYTES;
+  const std::vector<uint8_t> arguments(STRETTO_ARGUMENT_BUFFER_BYTES);
+  stretto_launch_t filling{}, launch{};
+  filling.kernel = &all;
+  filling.arguments = arguments.data();
+  filling.argument_bytes = STRETTO_ARGUMENT_BUFFER_BYTES;
+  filling.work_groups = 1;
+  REQUIRE(c.api->launch(c.client, c.stream, &filling) == STRETTO_OK);
+  const size_t before = c.host.writes.size();
+  launch.kernel = &none;
+  launch.work_groups = 3;
+  REQUIRE(c.api->launch(c.client, c.stream, &launch) == STRETTO_OK);
+  CHECK(c.host.writes.size() == before + 3);  // Body, header, doorbell.
+  for (size_t i = before; i < c.host.writes.size(); ++i) CHECK(c.host.writes[i].second != 0);
+}
+
 TEST_CASE("a launch of three dimensions, or of ids above 65,535, says so in its packet") {
   Client c;
   const stretto_kernel_t k = kernel();
