@@ -103,12 +103,18 @@ static cudaError_t take_word(device_t* device, uint64_t* word) {
   return cudaSuccess;
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  stretto_runtime_t* runtime = runtime_current();
-  if (runtime == NULL || event == NULL) return runtime_keep(cudaErrorInvalidValue);
+cudaError_t stretto_runtime_check_event(const cudaEvent_t* event, unsigned flags) {
+  if (runtime_current() == NULL || event == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaEventCreate: null");
   if (flags > (cudaEventBlockingSync | cudaEventDisableTiming))
     return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaEventCreateWithFlags: flags %#x",
                                   flags);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  stretto_runtime_t* runtime = runtime_current();
+  TRY_CUDA(stretto_runtime_check_event(event, flags));
   struct CUevent_st* e = runtime->events;
   while (e != NULL && !e->destroyed) e = e->next;
   if (e == NULL) {
@@ -117,7 +123,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
       return stretto_runtime_refuse(cudaErrorMemoryAllocation, "cudaEventCreate: at most %u events",
                                     (unsigned)EVENTS);
     e = calloc(1, sizeof *e);
-    if (e == NULL) return runtime_keep(cudaErrorMemoryAllocation);
+    if (e == NULL)
+      return stretto_runtime_refuse(cudaErrorMemoryAllocation, "cudaEventCreate: no host memory");
     e->number = number;
     e->next = runtime->events;
     runtime->events = e;

@@ -15,6 +15,12 @@ typedef struct memory_block {
   uint64_t used;  // What was asked for; 0 = free, and not mapped.
 } memory_block_t;
 
+// Of cudaMallocHost.
+typedef struct host_block {
+  struct host_block* next;
+  void* pointer;
+} host_block_t;
+
 #define OPERATION_TEXT 160u
 
 // What was submitted to a stream that has not been waited for since.
@@ -134,6 +140,7 @@ struct stretto_runtime {
   struct ncclComm* comms;
   struct CUevent_st* events;
   stretto_runtime_library_t* libraries;
+  host_block_t* host_blocks;
   struct nodes* pipelines;             // Of cudaPipelineCreate,
   struct nodes* pipeline_execs;        // of cudaPipelineInstantiate.
   struct symmetric_memory* symmetric;  // Null: none so far.
@@ -249,6 +256,8 @@ void copies_free(device_t* device);
 void events_free(stretto_runtime_t* runtime);
 void symmetric_free(stretto_runtime_t* runtime);
 void pipelines_free(stretto_runtime_t* runtime);
+// What is known of them; they themselves stay, as what malloc() gave does.
+void host_blocks_free(stretto_runtime_t* runtime);
 
 // Until the stream is waited for, `by` uses this memory.
 void runtime_use(struct CUstream_st* stream, uint64_t address, uint64_t bytes, const char* by);

@@ -34,7 +34,7 @@ static cudaError_t load(const char* name, const void* elf, size_t bytes, cudaLib
           : stretto_runtime_add_library(&runtime->libraries, copy, bytes, sizeof(struct CUlib_st));
   if (created == NULL) {
     free(copy);
-    return runtime_keep(cudaErrorMemoryAllocation);
+    return stretto_runtime_refuse(cudaErrorMemoryAllocation, "%s: no host memory", name);
   }
   memcpy(copy, elf, bytes);
   *library = (cudaLibrary_t)created;
@@ -98,7 +98,8 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
   if (given == NULL)
     return stretto_runtime_refuse(cudaErrorInvalidResourceHandle,
                                   "cudaLibraryGetKernel: %p is no library", (void*)library);
-  if (kernel == NULL || name == NULL) return runtime_keep(cudaErrorInvalidValue);
+  if (kernel == NULL || name == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaLibraryGetKernel: a null pointer");
   stretto_runtime_kernel_t* found = stretto_runtime_named_kernel(given, name);
   *kernel = (cudaKernel_t)found;
   if (found != NULL) return cudaSuccess;
@@ -109,7 +110,10 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
     return stretto_runtime_refuse(cudaErrorSymbolNotFound, "cudaLibraryGetKernel: %s", error);
   found = stretto_runtime_add_kernel(given, name, &descriptor, sizeof(struct CUkern_st));
   *kernel = (cudaKernel_t)found;
-  return found != NULL ? cudaSuccess : runtime_keep(cudaErrorMemoryAllocation);
+  if (found == NULL)
+    return stretto_runtime_refuse(cudaErrorMemoryAllocation,
+                                  "cudaLibraryGetKernel: no host memory");
+  return cudaSuccess;
 }
 
 cudaFuncAttributes stretto_runtime_attributes(const stretto_kernel_descriptor_t* descriptor) {
@@ -126,7 +130,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
   if (k == NULL)
     return stretto_runtime_refuse(cudaErrorInvalidResourceHandle,
                                   "cudaFuncGetAttributes: %p is no kernel", kernel);
-  if (attributes == NULL) return runtime_keep(cudaErrorInvalidValue);
+  if (attributes == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaFuncGetAttributes: null");
   *attributes = stretto_runtime_attributes(&k->descriptor);
   return cudaSuccess;
 }

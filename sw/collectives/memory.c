@@ -169,7 +169,8 @@ static cudaError_t check_unused(device_t* device, const memory_block_t* block) {
 
 static cudaError_t allocate_on(device_t* device, void** pointer, size_t bytes,
                                uint32_t allocation) {
-  if (device == NULL || pointer == NULL) return runtime_keep(cudaErrorInvalidValue);
+  if (pointer == NULL) return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaMalloc: null");
+  if (device == NULL) return runtime_keep(cudaErrorInvalidValue);
   *pointer = NULL;
   if (bytes == 0) return cudaSuccess;
   uint64_t address = 0;
@@ -343,16 +344,52 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
   return runtime_keep(copy_now(&copy));
 }
 
-cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
-  if (pointer == NULL) return runtime_keep(cudaErrorInvalidValue);
-  *pointer = malloc(bytes == 0 ? 1 : bytes);
-  return *pointer == NULL ? runtime_keep(cudaErrorMemoryAllocation) : cudaSuccess;
+void host_blocks_free(stretto_runtime_t* runtime) {
+  while (runtime->host_blocks != NULL) {
+    host_block_t* next = runtime->host_blocks->next;
+    free(runtime->host_blocks);
+    runtime->host_blocks = next;
+  }
 }
 
-cudaError_t cudaFreeHost(void* pointer) {
+cudaError_t stretto_runtime_malloc_host(void** pointer, size_t bytes) {
+  stretto_runtime_t* runtime = runtime_current();
+  if (runtime == NULL || pointer == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaMallocHost: null");
+  host_block_t* block = calloc(1, sizeof *block);
+  *pointer = block == NULL ? NULL : malloc(bytes == 0 ? 1 : bytes);
+  if (*pointer == NULL) {
+    free(block);
+    return stretto_runtime_refuse(cudaErrorMemoryAllocation,
+                                  "cudaMallocHost: %zu bytes of host memory", bytes);
+  }
+  *block = (host_block_t){.next = runtime->host_blocks, .pointer = *pointer};
+  runtime->host_blocks = block;
+  return cudaSuccess;
+}
+
+// free() of what malloc() has not given may end the process.
+cudaError_t stretto_runtime_free_host(void* pointer) {
+  stretto_runtime_t* runtime = runtime_current();
+  if (pointer == NULL) return cudaSuccess;
+  host_block_t** b = runtime == NULL ? NULL : &runtime->host_blocks;
+  while (b != NULL && *b != NULL && (*b)->pointer != pointer) b = &(*b)->next;
+  if (b == NULL || *b == NULL)
+    return stretto_runtime_refuse(
+        cudaErrorInvalidValue,
+        "cudaFreeHost: %p is no address that cudaMallocHost gave, or was freed", pointer);
+  host_block_t* block = *b;
+  *b = block->next;
+  free(block);
   free(pointer);
   return cudaSuccess;
 }
+
+cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
+  return stretto_runtime_malloc_host(pointer, bytes);
+}
+
+cudaError_t cudaFreeHost(void* pointer) { return stretto_runtime_free_host(pointer); }
 
 // Ragged ends go over PCIe, the rest is filled by the DMA engine.
 cudaError_t cudaMemset(void* pointer, int value, size_t bytes) {

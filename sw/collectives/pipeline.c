@@ -66,7 +66,8 @@ cudaError_t cudaPipelineCreate(cudaPipeline_t* pipeline, unsigned flags) {
     return stretto_runtime_refuse(cudaErrorInvalidValue,
                                   "cudaPipelineCreate: a null pointer, or flags %u; 0", flags);
   struct CUpipeline_st* created = calloc(1, sizeof *created);
-  if (created == NULL) return runtime_keep(cudaErrorMemoryAllocation);
+  if (created == NULL)
+    return stretto_runtime_refuse(cudaErrorMemoryAllocation, "cudaPipelineCreate: no host memory");
   created->nodes.next = runtime->pipelines;
   runtime->pipelines = &created->nodes;
   *pipeline = created;
@@ -118,7 +119,8 @@ cudaError_t cudaPipelineAddKernelNode(cudaPipelineNode_t* node, cudaPipeline_t p
   const uint32_t bytes = k->descriptor.kernarg_bytes;
   if (bytes != 0) {
     arguments = copy_arguments(parameters->kernelParams[0], bytes);
-    if (arguments == NULL) return runtime_keep(cudaErrorMemoryAllocation);
+    if (arguments == NULL)
+      return stretto_runtime_refuse(cudaErrorMemoryAllocation, "%s: no host memory", kCall);
   }
   struct CUpipelineNode_st* created = &p->nodes.node[p->nodes.count];
   *created = (struct CUpipelineNode_st){
@@ -158,7 +160,8 @@ cudaError_t cudaPipelineAddDependencies(cudaPipeline_t pipeline, const cudaPipel
                                       "%s: %p is no kernel of this pipeline", kCall, (void*)node);
     }
   edge_t* edges = realloc(p->edges, (p->edge_count + count + 1) * sizeof *edges);
-  if (edges == NULL) return runtime_keep(cudaErrorMemoryAllocation);
+  if (edges == NULL)
+    return stretto_runtime_refuse(cudaErrorMemoryAllocation, "%s: no host memory", kCall);
   p->edges = edges;
   for (size_t i = 0; i < count; ++i)
     edges[p->edge_count++] = (edge_t){number_of(&p->nodes, from[i]), number_of(&p->nodes, to[i])};
@@ -188,7 +191,8 @@ cudaError_t cudaPipelineInstantiate(cudaPipelineExec_t* exec, cudaPipeline_t pip
   if (p->nodes.count == 0)
     return stretto_runtime_refuse(cudaErrorInvalidConfiguration, "%s: it has no kernels", kCall);
   struct CUpipelineExec_st* created = calloc(1, sizeof *created);
-  if (created == NULL) return runtime_keep(cudaErrorMemoryAllocation);
+  if (created == NULL)
+    return stretto_runtime_refuse(cudaErrorMemoryAllocation, "%s: no host memory", kCall);
   cudaError_t error = cudaSuccess;
   for (uint64_t placed = 0; created->nodes.count < p->nodes.count && error == cudaSuccess;) {
     const uint32_t number = next_of(p, placed);
@@ -204,7 +208,8 @@ cudaError_t cudaPipelineInstantiate(cudaPipelineExec_t* exec, cudaPipeline_t pip
     *copy = p->nodes.node[number];
     const uint32_t bytes = copy->arguments == NULL ? 0 : copy->kernel->descriptor.kernarg_bytes;
     copy->arguments = copy_arguments(copy->arguments, bytes);
-    if (bytes != 0 && copy->arguments == NULL) error = runtime_keep(cudaErrorMemoryAllocation);
+    if (bytes != 0 && copy->arguments == NULL)
+      error = stretto_runtime_refuse(cudaErrorMemoryAllocation, "%s: no host memory", kCall);
     ++created->nodes.count;
   }
   stretto_runtime_t* runtime = runtime_current();
@@ -322,7 +327,8 @@ cudaError_t cudaCtxResetPersistingL2Cache(void) {
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   stretto_runtime_t* runtime = runtime_current();
-  if (runtime == NULL || value == NULL) return runtime_keep(cudaErrorInvalidValue);
+  if (runtime == NULL || value == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaDeviceGetAttribute: null");
   if (attribute != cudaDevAttrMaxPersistingL2CacheSize)
     return stretto_runtime_refuse(
         cudaErrorNotSupported,

@@ -136,6 +136,7 @@ void stretto_runtime_destroy(stretto_runtime_t* runtime) {
   events_free(runtime);
   symmetric_free(runtime);
   pipelines_free(runtime);
+  host_blocks_free(runtime);
   stretto_runtime_remove_libraries(&runtime->libraries);
   free(runtime);
 }
@@ -215,14 +216,16 @@ device_t* runtime_current_device(void) {
 
 cudaError_t cudaGetDeviceCount(int* count) {
   const stretto_runtime_t* runtime = runtime_current();
-  if (runtime == NULL || count == NULL) return runtime_keep(cudaErrorInvalidValue);
+  if (runtime == NULL || count == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaGetDeviceCount: null");
   *count = (int)runtime->options.devices;
   return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {
   const stretto_runtime_t* runtime = runtime_current();
-  if (runtime == NULL || device == NULL) return runtime_keep(cudaErrorInvalidValue);
+  if (runtime == NULL || device == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaGetDevice: null");
   *device = (int)runtime->device;
   return cudaSuccess;
 }
@@ -240,7 +243,10 @@ cudaError_t cudaSetDevice(int device) {
 
 const char* stretto_error_text(void) {
   const stretto_runtime_t* runtime = runtime_current();
-  return runtime == NULL ? "" : runtime->error;
+  if (runtime == NULL)  // All calls fail there, and have nothing to keep a line in.
+    return "called from another thread than that of main(): the modelled host knows one thread a "
+           "program";
+  return runtime->error;
 }
 
 typedef struct error_words {

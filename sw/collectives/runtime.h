@@ -106,6 +106,8 @@ __attribute__((format(printf, 2, 3))) cudaError_t stretto_runtime_refuse(cudaErr
                                                                          const char* format, ...);
 // What calls with the same names share with it. Each refuses with a line that begins with `call`.
 uint32_t stretto_runtime_priority(int priority);  // Of the driver, for one of a stream.
+cudaError_t stretto_runtime_check_stream(const cudaStream_t* stream, unsigned flags);
+cudaError_t stretto_runtime_check_event(const cudaEvent_t* event, unsigned flags);
 cudaError_t stretto_runtime_check_library(const char* call, const cudaLibrary_t* library,
                                           const void* from, unsigned jit_count,
                                           unsigned library_count);
@@ -129,6 +131,10 @@ typedef struct stretto_runtime_set {
   uint64_t pattern;
 } stretto_runtime_set_t;
 stretto_runtime_set_t stretto_runtime_split_set(const void* pointer, int value, uint64_t bytes);
+
+// What cudaMallocHost and cudaFreeHost do.
+cudaError_t stretto_runtime_malloc_host(void** pointer, size_t bytes);
+cudaError_t stretto_runtime_free_host(void* pointer);
 
 // Ends the layer's part. In the thread of the program, before stretto_runtime_destroy().
 void stretto_runtime_end_layer(stretto_runtime_t* runtime);

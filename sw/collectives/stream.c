@@ -12,7 +12,8 @@ static cudaError_t find_stream(device_t* device, struct CUstream_st** stream) {
     return cudaSuccess;
   }
   struct CUstream_st* created = calloc(1, sizeof *created);
-  if (created == NULL) return cudaErrorMemoryAllocation;
+  if (created == NULL)
+    return stretto_runtime_refuse(cudaErrorMemoryAllocation, "cudaStreamCreate: no host memory");
   const stretto_status_t status =
       device->client->api->stream_create(device->client, &created->stream);
   if (status != STRETTO_OK) {
@@ -103,10 +104,18 @@ uint32_t stretto_runtime_priority(int priority) {
   return (uint32_t)-within;
 }
 
+cudaError_t stretto_runtime_check_stream(const cudaStream_t* stream, unsigned flags) {
+  if (stream == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaStreamCreate: null");
+  if (flags > cudaStreamNonBlocking)
+    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaStreamCreate: flags %#x", flags);
+  return cudaSuccess;
+}
+
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  TRY_CUDA(stretto_runtime_check_stream(stream, flags));
   device_t* device = runtime_current_device();
-  if (device == NULL || stream == NULL || flags > cudaStreamNonBlocking)
-    return runtime_keep(cudaErrorInvalidValue);
+  if (device == NULL) return runtime_keep(cudaErrorInvalidValue);
   return runtime_keep(runtime_create_stream(device, stretto_runtime_priority(priority), stream));
 }
 

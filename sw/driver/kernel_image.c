@@ -26,6 +26,13 @@ static stretto_status_t bad(const reader_t* r, const char* why) {
   return STRETTO_ERROR_KERNEL;
 }
 
+static stretto_status_t bad_kernel(const reader_t* r, const char* name, size_t name_bytes,
+                                   const char* why) {
+  snprintf(r->error, r->error_bytes, "kernel ELF: %.*s: %s", name_bytes < 60 ? (int)name_bytes : 60,
+           name, why);
+  return STRETTO_ERROR_KERNEL;
+}
+
 static int inside(uint64_t offset, uint64_t count, uint64_t limit) {
   return offset <= limit && count <= limit - offset;
 }
@@ -107,14 +114,17 @@ static stretto_status_t add_kernel(const reader_t* r, uint64_t base, const char*
                                    size_t name_bytes, uint64_t offset, kernel_image_t* image) {
   stretto_kernel_descriptor_t descriptor;
   if (!inside(offset, sizeof descriptor, image->bytes))
-    return bad(r, "kernel descriptor outside the image");
+    return bad_kernel(r, name, name_bytes, "descriptor outside the image");
   memcpy(&descriptor, image->data + offset, sizeof descriptor);
   if (descriptor.magic != STRETTO_KERNEL_MAGIC)
-    return bad(r, "kernel descriptor without its magic number");
+    return bad_kernel(r, name, name_bytes, "descriptor without its magic number");
   if (!inside(descriptor.entry - base, 4, image->bytes))
-    return bad(r, "kernel entry outside the image");
-  if (descriptor.wavefronts < 1 || descriptor.wavefronts > 8)
-    return bad(r, "kernel descriptor without 1 to 8 wavefronts");
+    return bad_kernel(r, name, name_bytes, "entry outside the image");
+  if (descriptor.wavefronts < 1 || descriptor.wavefronts > 8) {
+    char why[40];
+    snprintf(why, sizeof why, "%u wavefronts; 1 to 8", descriptor.wavefronts);
+    return bad_kernel(r, name, name_bytes, why);
+  }
   descriptor.code_base = base;
   descriptor.code_bytes = (uint32_t)image->bytes;
   memcpy(image->data + offset, &descriptor, sizeof descriptor);

@@ -32,7 +32,8 @@ typedef enum cudaError {
   cudaErrorNotSupported = 801,
 } cudaError_t;
 
-// One line for people: what the last call that failed had to say, "" if none has.
+// One line for people: what the last call that failed had to say, "" if none has. In a thread that the program
+// made, where all calls fail: why.
 const char* stretto_error_text(void);
 const char* cudaGetErrorString(cudaError_t error);
 const char* cudaGetErrorName(cudaError_t error);
@@ -93,7 +94,7 @@ typedef enum cudaMemcpyKind {
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes);
 cudaError_t cudaFree(void* pointer);
-// Of the host; all host memory counts as pinned.
+// Of the host; all host memory counts as pinned. cudaFreeHost refuses what cudaMallocHost has not given.
 cudaError_t cudaMallocHost(void** pointer, size_t bytes);
 cudaError_t cudaFreeHost(void* pointer);
 cudaError_t cudaMemset(void* pointer, int value, size_t bytes);

@@ -181,8 +181,8 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
   CLIENT_OR_NEXT(cudaStreamCreateWithPriority, stream, flags, priority);
-  if (stream == NULL || flags > cudaStreamNonBlocking)
-    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaStreamCreate: flags %#x", flags);
+  const cudaError_t refused = stretto_runtime_check_stream(stream, flags);
+  if (refused != cudaSuccess) return refused;
   const tally_message_t message = {
       .operation = TALLY_STREAM_CREATE,
       .stream_create = {.priority = stretto_runtime_priority(priority)}};
@@ -255,9 +255,8 @@ static cudaError_t no_event(const char* call, cudaEvent_t event) {
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   CLIENT_OR_NEXT(cudaEventCreateWithFlags, event, flags);
   client_answered(client);
-  if (event == NULL || flags > (cudaEventBlockingSync | cudaEventDisableTiming))
-    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaEventCreateWithFlags: flags %#x",
-                                  flags);
+  const cudaError_t refused = stretto_runtime_check_event(event, flags);
+  if (refused != cudaSuccess) return refused;
   struct CUevent_st* e = client->free_events;
   if (e != NULL) {
     client->free_events = e->next;

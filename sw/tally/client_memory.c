@@ -101,18 +101,13 @@ cudaError_t cudaFree(void* pointer) {
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
   CLIENT_OR_NEXT(cudaMallocHost, pointer, bytes);
   client_answered(client);
-  if (pointer == NULL) return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaMallocHost: null");
-  *pointer = malloc(bytes == 0 ? 1 : bytes);
-  return *pointer != NULL
-             ? cudaSuccess
-             : stretto_runtime_refuse(cudaErrorMemoryAllocation, "cudaMallocHost: no host memory");
+  return stretto_runtime_malloc_host(pointer, bytes);
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
   CLIENT_OR_NEXT(cudaFreeHost, pointer);
   client_answered(client);
-  free(pointer);
-  return cudaSuccess;
+  return stretto_runtime_free_host(pointer);
 }
 
 // To the device

@@ -74,7 +74,8 @@ TEST_CASE("events stand where they were recorded, in the machine's time") {
 TEST_CASE("what a program asks wrongly is a code of CUDA and a line that names it") {
   const VectorAdd program;
   const Finished finished = program.run("errors");
-  INFO(finished.output);
+  const Finished served = program.run("errors", "--set program.server=tally");
+  INFO(finished.output << served.output);
   for (const char* line :
        {"load: cudaErrorFileNotFound: cudaLibraryLoadFromFile: nowhere.elf: no such file",
         "data: cudaErrorInvalidKernelImage: cudaLibraryLoadData: kernel ELF: not an ELF file",
@@ -93,8 +94,21 @@ TEST_CASE("what a program asks wrongly is a code of CUDA and a line that names i
         "event: cudaErrorInvalidResourceHandle: cudaEventSynchronize: 0x",
         "copy: cudaErrorInvalidValue: cudaMemcpyAsync: 8 bytes at 0x",
         "set: cudaErrorInvalidValue: cudaMemsetAsync: 8 bytes at 0x",
-        "device: cudaErrorInvalidDevice: cudaSetDevice: device 77: there are 1"})
+        "no stream: cudaErrorInvalidValue: cudaStreamCreate: null",
+        "no event: cudaErrorInvalidValue: cudaEventCreate: null",
+        "no memory: cudaErrorInvalidValue: cudaMalloc: null",
+        "no count: cudaErrorInvalidValue: cudaGetDeviceCount: null",
+        "no kernel: cudaErrorInvalidValue: cudaLibraryGetKernel: a null pointer",
+        "no name: cudaErrorInvalidValue: cudaLibraryGetKernel: a null pointer",
+        "no attributes: cudaErrorInvalidValue: cudaFuncGetAttributes: null",
+        "much: cudaErrorMemoryAllocation: cudaMallocHost: 18446744073709551615 bytes",
+        "small: cudaErrorInvalidValue: cudaFreeHost: 0x8 is no address that cudaMallocHost gave",
+        "again: cudaErrorInvalidValue: cudaFreeHost: 0x",
+        "device: cudaErrorInvalidDevice: cudaSetDevice: device 77: there are 1"}) {
+    INFO(line);
     CHECK(finished.says(line));
+    CHECK(served.says(line));
+  }
 }
 
 TEST_CASE("a cooperative launch has all its work-groups on the GPU at once or fails") {

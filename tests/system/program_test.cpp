@@ -96,6 +96,8 @@ TEST_CASE("a device's memory is not the host's, and the run says so") {
 TEST_CASE("a thread that a program makes has no calls") {
   right("devices.c", "--set gpus=2 --set program.arguments=thread",
         "a thread of its own: called from another thread than that of main()");
+  right("devices.c", "--set gpus=2 --set program.arguments=thread",
+        "cudaMalloc there: 1, called from another thread than that of main()");
 }
 
 TEST_CASE("misuse of communicators is refused in words, and a run that it ends says so") {
@@ -118,6 +120,7 @@ TEST_CASE("misuse of communicators is refused in words, and a run that it ends s
       {"thread",
        1,
        {"failed: ", "misuse.c.so: a thread that the program made: Segmentation fault"}},
+      {"above", 1, {"failed: ", "misuse.c.so: main() used address 0x", "above its stack"}},
       {"open", 1, {"main() returned inside a group: ncclGroupEnd is missing"}},
       {"type", 0, {"end 4 all_reduce: data type 77"}},
       {"abort",

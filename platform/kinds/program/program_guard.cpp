@@ -107,7 +107,8 @@ struct Running {
   Code code;
   sigjmp_buf back;
   const void* address = nullptr;
-  bool is_stack = false;
+  uintptr_t stack_top = 0;  // Where the caller of main() begins.
+  bool is_below_stack = false, is_above_stack = false;
   bool is_unloading = false;   // main() has returned.
   int status = 0;              // Of exit().
   const char* call = nullptr;  // That read a clock, or was refused,
@@ -147,7 +148,11 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   if (Running* const program = current_program(); program != nullptr) {
     program->address = info->si_addr;
     const intptr_t from_stack = reinterpret_cast<intptr_t>(info->si_addr) - stack_of(context);
-    program->is_stack = signal == SIGSEGV && from_stack > -kNear && from_stack < kNear;
+    const auto at = reinterpret_cast<uintptr_t>(info->si_addr);
+    const bool is_above = at >= program->stack_top;
+    program->is_below_stack =
+        signal == SIGSEGV && !is_above && from_stack > -kNear && from_stack < kNear;
+    program->is_above_stack = signal == SIGSEGV && is_above && at - program->stack_top < kNear;
     siglongjmp(program->back, signal);
   }
   if (maker_of_thread != nullptr) stop_here(strsignal(signal));
@@ -306,7 +311,13 @@ class Guard {
 std::string cause_of(const Running& program, int end) {
   const char* const who =
       program.is_unloading ? "what runs behind main() (a destructor, atexit())" : "main()";
-  if (program.is_stack && end == SIGSEGV) return fmt::format("{} ran out of stack (8 MiB)", who);
+  if (program.is_below_stack && end == SIGSEGV)
+    return fmt::format("{} ran out of stack (8 MiB)", who);
+  if (program.is_above_stack && end == SIGSEGV)
+    return fmt::format(
+        "{} used address {}, above its stack: a variable there is shorter than what was read or "
+        "written (a launch reads the arguments that the kernel declares)",
+        who, fmt::ptr(program.address));
   switch (end) {
     case kExit:
       return fmt::format("the program called exit({}); it must return from main()", program.status);
@@ -333,6 +344,7 @@ std::string cause_of(const Running& program, int end) {
 
 int guarded_call(const std::string& file, ProgramLibrary& library, int count, char** words) {
   const Guard guard(file, library.main());
+  guard.program.stack_top = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   if (const int end = sigsetjmp(guard.program.back, 1); end != 0)
     throw CheckError(file + ": " + cause_of(guard.program, end));
   try {

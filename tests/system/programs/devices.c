@@ -56,6 +56,8 @@ static int allocate_often(void) {
 static void* ask(void* result) {
   *(ncclResult_t*)result = ncclGroupStart();
   printf("a thread of its own: %s\n", ncclGetLastError(NULL));
+  void* memory = NULL;
+  printf("cudaMalloc there: %d, %s\n", (int)cudaMalloc(&memory, 16), stretto_error_text());
   return NULL;
 }
 

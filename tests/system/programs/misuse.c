@@ -41,6 +41,8 @@ static void misbehave(const char* wrong) {
   if (strcmp(wrong, "recurse") == 0) recurse(wrong);
   if (strcmp(wrong, "thread") == 0 && pthread_create(&thread, NULL, fault, NULL) == 0)
     pthread_join(thread, NULL);
+  if (strcmp(wrong, "above") == 0)
+    for (const volatile char* at = (const char*)&thread;; ++at) zero += *at;
   while (strcmp(wrong, "spin") == 0) {
   }
   while (strcmp(wrong, "sleep") == 0) pause();

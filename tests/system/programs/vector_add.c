@@ -195,7 +195,7 @@ static void say(const char* call, cudaError_t error) {
   printf("%s: %s: %s\n", call, cudaGetErrorName(error), stretto_error_text());
 }
 
-static void errors(const char* file) {
+static void errors(const char* file, cudaLibrary_t kept) {
   cudaLibrary_t library;
   cudaKernel_t kernel;
   static const char text[4096] = "no ELF";
@@ -217,6 +217,20 @@ static void errors(const char* file) {
   say("event", cudaEventSynchronize((cudaEvent_t)(uintptr_t)file));
   say("copy", cudaMemcpyAsync(list, list, 8, cudaMemcpyDeviceToHost, NULL));
   say("set", cudaMemsetAsync(list, 0, 8, NULL));
+  say("no stream", cudaStreamCreate(NULL));
+  say("no event", cudaEventCreate(NULL));
+  say("no memory", cudaMalloc(NULL, 16));
+  say("no count", cudaGetDeviceCount(NULL));
+  say("no kernel", cudaLibraryGetKernel(NULL, kept, "scale"));
+  say("no name", cudaLibraryGetKernel(&kernel, kept, NULL));
+  say("no attributes", cudaFuncGetAttributes(NULL, known));
+  void* memory = NULL;
+  say("much", cudaMallocHost(&memory, SIZE_MAX));
+  say("small", cudaFreeHost((void*)8));
+  OK(cudaMallocHost(&memory, 16));
+  OK(cudaFreeHost(memory));
+  say("again", cudaFreeHost(memory));
+  OK(cudaFreeHost(NULL));
   say("device", cudaSetDevice(77));
   MUST(cudaPeekAtLastError() == cudaErrorInvalidDevice);
   MUST(cudaGetLastError() == cudaErrorInvalidDevice && cudaGetLastError() == cudaSuccess);
@@ -248,7 +262,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "all") == 0) add(), overlap(), turns(), times(), without_arguments(library);
   if (strcmp(what, "times") == 0) times();
   if (strcmp(what, "row") == 0) row();
-  if (strcmp(what, "errors") == 0) errors(argv[1]);
+  if (strcmp(what, "errors") == 0) errors(argv[1], library);
   if (strcmp(what, "together") == 0) together();
   printf("vector_add: all right\n");
   return 0;

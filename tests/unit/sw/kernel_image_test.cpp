@@ -4,6 +4,8 @@
 // all truncations of one, single damaged fields.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -113,6 +115,28 @@ TEST_CASE("files that are no kernel say what they are not") {
   CHECK(error(16, 2) == "kernel ELF: not position-independent");
   CHECK(error(54, 1) == "kernel ELF: program headers outside the file");
   CHECK(error(58, 1) == "kernel ELF: section headers outside the file");
+}
+
+// Their number is the byte in question of each descriptor; the first of them is named.
+TEST_CASE("a kernel whose descriptor has 0 or 99 wavefronts is refused by name") {
+  const std::vector<uint8_t> good = file("ring");
+  stretto_kernel_descriptor_t all{};
+  char error[160] = "";
+  REQUIRE(stretto_kernel_check(good.data(), good.size(), "ring_all_gather", &all, error,
+                               sizeof error) == STRETTO_OK);
+  const uint64_t magic = STRETTO_KERNEL_MAGIC;
+  for (const uint8_t wavefronts : {0, 99}) {
+    std::vector<uint8_t> bad = good;
+    const auto* from = reinterpret_cast<const uint8_t*>(&magic);
+    for (auto at = bad.begin();
+         (at = std::search(at, bad.end(), from, from + sizeof all.magic)) != bad.end(); ++at)
+      at[offsetof(stretto_kernel_descriptor_t, wavefronts)] = wavefronts;
+    Client c;
+    CHECK(c.load(bad) == STRETTO_ERROR_KERNEL);
+    INFO(c.error());
+    CHECK(c.error().starts_with("kernel ELF: ring_"));
+    CHECK(c.error().ends_with(": " + std::to_string(wavefronts) + " wavefronts; 1 to 8"));
+  }
 }
 
 TEST_CASE("a kernel ELF can be checked without a device") {
