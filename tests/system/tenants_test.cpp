@@ -647,6 +647,13 @@ TEST_CASE("lines of kernels and arrivals have limits") {
   const std::string trace = "tenants.arrivals=trace --set tenants.trace=" + scratch.path;
   const std::map<std::string, std::string> cases{
       {"tenants.kernels='1000001 gelu:16'", "TIMES is 1 to 1000000"},
+      {"tenants.kernels='99999999999 gelu:16'", "TIMES is 1 to 1000000"},
+      {"tenants.kernels='-3 gelu:16'", "'-3 gelu:16': TIMES is 1 to 1000000"},
+      {"tenants.kernels='2 3 gelu:16'", "'3': a line is [TIMES] OPERATOR [host_ns=N]"},
+      {"tenants.kernels='host_ns=1 host_ns=2 gelu:16'", "'host_ns=2': a line is [TIMES] OPERATOR"},
+      {"tenants.kernels='gelu:16 host_ns=1 host_ns=1'", "'host_ns=1': a line is [TIMES] OPERATOR"},
+      {"tenants.least_times=5 --set tenants.most_times=2",
+       "tenants.least_times=5: is more than tenants.most_times=2"},
       {"tenants.kernels='gelu:16 host_ns=4294967296'", "host_ns is 0 to 4294967295"},
       {"tenants.kernels=no:1", "there is count, gemm,"},
       {"tenants.kernels=count:0x1", "'0x1' is no size; allowed: whole numbers from 1 on, with x"},

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 #include "models/common/error.h"
 #include "platform/jobs/job.h"
@@ -33,6 +34,12 @@ bool parse_number(const std::string& text, uint32_t& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+// Operators begin with a letter.
+bool is_number(const std::string& word) {
+  const size_t first = word[0] == '-' || word[0] == '+' ? 1 : 0;
+  return word.size() > first && word[first] >= '0' && word[first] <= '9';
+}
+
 uint64_t up(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
 const CountOperator* count_of(const Operator& op) {
@@ -45,6 +52,9 @@ TenantPlan::TenantPlan(std::string name, const std::string& kernels, uint32_t le
                        uint32_t most_times, const MachineSpec& spec, uint64_t seed,
                        const stretto_client_options_t& client, const std::string& where)
     : name_(std::move(name)), spec_(spec), seed_(seed) {
+  if (most_times != 0 && least_times > most_times)
+    throw UserError(fmt::format("tenants.least_times={}: is more than tenants.most_times={}",
+                                least_times, most_times));
   parse(kernels, where);
   for (Line& line : lines_) {
     line.times = std::max(line.times, least_times);
@@ -62,17 +72,16 @@ void TenantPlan::parse(const std::string& kernels, const std::string& where) {
     std::istringstream words(text);
     std::string word;
     Line line{nullptr, 1, 0, {}, {}, 0};
-    bool has_times = false;
+    bool has_times = false, has_host = false;
     while (words >> word) {
       const std::string host = "host_ns=";
-      if (word.rfind(host, 0) == 0) {
+      if (word.rfind(host, 0) == 0 && !std::exchange(has_host, true)) {
         if (!parse_number(word.substr(host.size()), line.host_ns))
           throw UserError(fmt::format("{}: '{}': host_ns is 0 to {}", where, word, UINT32_MAX));
-      } else if (!has_times && line.op == nullptr && parse_number(word, line.times)) {
-        has_times = true;
-        if (line.times == 0 || line.times > kMostTimes)
+      } else if (is_number(word) && line.op == nullptr && !std::exchange(has_times, true)) {
+        if (!parse_number(word, line.times) || line.times == 0 || line.times > kMostTimes)
           throw UserError(fmt::format("{}: '{}': TIMES is 1 to {}", where, text, kMostTimes));
-      } else if (line.op == nullptr) {
+      } else if (line.op == nullptr && !is_number(word) && word.rfind(host, 0) != 0) {
         if (word.rfind("count:", 0) == 0) {
           std::vector<std::string> fields;
           boost::split(fields, word, [](char c) { return c == ':'; });
@@ -87,7 +96,7 @@ void TenantPlan::parse(const std::string& kernels, const std::string& where) {
                         where, word));
       }
     }
-    if (line.op == nullptr && (has_times || line.host_ns != 0))
+    if (line.op == nullptr && (has_times || has_host))
       throw UserError(fmt::format("{}: '{}' names no operator", where, text));
     if (line.op != nullptr) lines_.push_back(std::move(line));
   }
