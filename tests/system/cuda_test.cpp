@@ -111,6 +111,21 @@ TEST_CASE("what a program asks wrongly is a code of CUDA and a line that names i
   }
 }
 
+TEST_CASE("stretto-kernel says how to name the first kernel where none is given") {
+  const Scratch scratch;
+  const std::string source = "void _start(void) {}\n";
+  const auto build = [&](const std::string& file) {
+    return run_command("bash " STRETTO_BUILD_DIR "/stretto-kernel -o " + scratch.path + "/k.elf " +
+                       file);
+  };
+  const Finished none = build(STRETTO_SOURCE_DIR "/tests/system/programs/vector_add_kernel.c");
+  INFO(none.output);
+  CHECK(none.status == 2);
+  CHECK(none.lines() == 1);
+  CHECK(none.says("stretto-kernel: no function _start; -e ENTRY names that of the first kernel"));
+  CHECK(build(scratch.file("start.c", source)).status == 0);
+}
+
 TEST_CASE("a cooperative launch has all its work-groups on the GPU at once or fails") {
   const VectorAdd program;
   const Finished finished = program.run("together");
