@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <filesystem>
 #include <regex>
 
 #include "tests/system/compile.h"
@@ -111,9 +112,23 @@ TEST_CASE("what a program asks wrongly is a code of CUDA and a line that names i
   }
 }
 
+TEST_CASE("a program that finds wrong data where kernels are sampled is told that they are") {
+  const VectorAdd program;
+  program.run("all", "--set gpu.executor=measured");
+  const std::string bodies = program.scratch.path + "/bodies.txt";
+  std::filesystem::rename(program.scratch.path + "/r/bodies.txt", bodies);
+  const Finished sampled = run_stretto(
+      "run " + program.program + " --set gpus=1 --set gpu.cus=8 --impl all=model --set " +
+          "program.arguments='" + program.elf + " all' --set gpu.executor=sampled --set " +
+          "sampled.bodies=" + bodies + " --out " + program.scratch.path + "/s",
+      "timeout 100");
+  INFO(sampled.output);
+  CHECK(sampled.status == 1);
+  CHECK(sampled.says("; if it checks data: work-groups whose times are sampled (gpu.executor) "));
+}
+
 TEST_CASE("stretto-kernel says how to name the first kernel where none is given") {
   const Scratch scratch;
-  const std::string source = "void _start(void) {}\n";
   const auto build = [&](const std::string& file) {
     return run_command("bash " STRETTO_BUILD_DIR "/stretto-kernel -o " + scratch.path + "/k.elf " +
                        file);
@@ -123,7 +138,7 @@ TEST_CASE("stretto-kernel says how to name the first kernel where none is given"
   CHECK(none.status == 2);
   CHECK(none.lines() == 1);
   CHECK(none.says("stretto-kernel: no function _start; -e ENTRY names that of the first kernel"));
-  CHECK(build(scratch.file("start.c", source)).status == 0);
+  CHECK(build(scratch.file("start.c", "void _start(void) {}\n")).status == 0);
 }
 
 TEST_CASE("a cooperative launch has all its work-groups on the GPU at once or fails") {

@@ -91,6 +91,9 @@ void ProgramJob::run(HostCore& core, Program& program, uint32_t number) {
     call(program, runtime);
   } catch (const CheckError& error) {
     program.failure = error.what();
+    if (request_.spec.gpu.executor != Executor::iss)
+      program.failure +=
+          "; if it checks data: work-groups whose times are sampled (gpu.executor) compute nothing";
   }
   const stretto_runtime_layer_t& layer = *stretto_runtime_layer();
   if (server_ != nullptr && layer.end == nullptr) {  // It has called nothing, and the server waits.
