@@ -557,7 +557,7 @@ int kill(pid_t process, int number) noexcept {
 int killpg(pid_t group, int number) noexcept {
   return call_unless_program<int(pid_t, int)>("killpg", __builtin_return_address(0), group, number);
 }
-int tgkill(pid_t process, pid_t thread, int number) noexcept {
+int tgkill(pid_t process, pid_t thread, int number) {
   return call_unless_program<int(pid_t, pid_t, int)>("tgkill", __builtin_return_address(0), process,
                                                      thread, number);
 }
