@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -113,8 +114,8 @@ class Job {
   virtual void audit(uint32_t rank, AuditSink& sink) const { (void)rank, (void)sink; }
   // When the last program of a rank ended; none if one goes on.
   std::optional<Time> ended() const { return running_ == 0 ? std::optional(ended_) : std::nullopt; }
-  // What files hold that parameters of its kind name, by parameter, in some short form: where that is the same, so is the
-  // work, whatever the files are called.
+  // What files hold that parameters of its kind name, by parameter, in some short form: where that is the same, so is
+  // the work, whatever the files are called. Empty: the parameter says how the work is done, and is no part of it.
   virtual std::map<std::string, std::string> contents() const { return {}; }
   // Name and SHA-256 of each kernel file that is loaded.
   virtual std::vector<std::pair<std::string, std::string>> kernel_sha256() const = 0;

@@ -123,6 +123,13 @@ void describe_policy(tally_policy_t& policy, ParameterSet& set) {
              "Of the choice: the authors' code (TL-SCHED-11), or the text (TL-U13).");
 }
 
+void add_policy(std::map<std::string, std::string>& contents) {
+  tally_policy_t policy = default_policy();
+  ParameterSet set;
+  describe_policy(policy, set);
+  for (const Parameter& one : set.all()) contents[one.path] = "";
+}
+
 std::set<std::pair<std::string, std::string>> untransformed(const ServerLog& log) {
   std::set<std::pair<std::string, std::string>> all;
   for (const ServerRecord* one : refused_and_launched(log)) all.emplace(one->kernel, one->text);
@@ -172,9 +179,9 @@ std::string server_text(const tally_server_parameters_t& server,
                         drains.back() / 1000);
   if (server.mode == TALLY_TRANSFORMED)
     if (const auto names = still_measured(log); !names.empty())
-      text += fmt::format(
-          "  still measured, form and size not chosen: {} (more launches settle it)\n",
-          fmt::join(names, ", "));
+      text +=
+          fmt::format("  still measured, form and size not chosen: {} (more launches settle it)\n",
+                      fmt::join(names, ", "));
   constexpr size_t kShown = 8;
   size_t shown = 0;
   const auto all = untransformed(log);

@@ -6,6 +6,7 @@
 #include <boost/json/object.hpp>
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,6 +24,9 @@ tally_policy_t default_policy();
 void describe_policy(tally_policy_t& policy, ParameterSet& set);
 
 uint32_t form_of(const std::string& name);  // STRETTO_FORM_*, of its name in results.
+
+// Its parameters in Job::contents(): how the work is done, and no part of it.
+void add_policy(std::map<std::string, std::string>& contents);
 
 // Kernels that were launched as they are because no form of them exists, by client and name, and why.
 std::set<std::pair<std::string, std::string>> untransformed(const ServerLog& log);

@@ -81,6 +81,12 @@ std::string impl_of(const ResultFile& result) {
   return text.empty() ? most : text + "else " + most;
 }
 
+// By parameter of the workload's kind: see Job::contents().
+std::map<std::string, std::string> contents(const ResultFile& of) {
+  const std::optional<ResultValue> found = of.root().find("contents");
+  return found ? found->texts() : std::map<std::string, std::string>{};
+}
+
 // In what `b` differs from `a` beside the mode, as "machine (t3, t3-method), ...".
 std::string differences(const Compared& a, const Compared& b) {
   constexpr size_t kShown = 6;
@@ -105,6 +111,14 @@ std::string differences(const Compared& a, const Compared& b) {
     if (path != "gpus" && other != a.parameters.end() && other->second != value)
       all.push_back(fmt::format("{} ({}, {})", path, other->second, value));
   }
+  // Of the kind, those that are no part of the work.
+  for (const auto& [key, what] : contents(b.result)) {
+    const auto left = a.result.parameters.find(key), right = b.result.parameters.find(key);
+    if (!what.empty() || left == a.result.parameters.end() || right == b.result.parameters.end())
+      continue;
+    if (left->second != right->second && !left->second.empty() && !right->second.empty())
+      all.push_back(fmt::format("{} ({}, {})", key, left->second, right->second));
+  }
   const size_t shown = std::min(all.size(), kShown);
   std::string text = fmt::format("{}", fmt::join(all.begin(), all.begin() + shown, ", "));
   if (all.size() > shown) text += fmt::format(" and {} more", all.size() - shown);
@@ -115,10 +129,6 @@ std::string differences(const Compared& a, const Compared& b) {
 // do different parts of it.
 std::string other_work(const ResultFile& a, const ResultFile& b) {
   if (a.workload != b.workload) return "workload " + b.workload;
-  const auto contents = [](const ResultFile& of) {
-    const std::optional<ResultValue> found = of.root().find("contents");
-    return found ? found->texts() : std::map<std::string, std::string>{};
-  };
   const auto mine = contents(a), others = contents(b);
   for (const auto& [key, value] : b.parameters) {
     if (mine.contains(key) && others.contains(key)) {  // Of files, not what they are called.

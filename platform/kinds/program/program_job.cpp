@@ -204,6 +204,12 @@ std::vector<std::pair<std::string, std::string>> ProgramJob::kernel_sha256() con
   return {{spec_.software.collective, sha256_hex(kernels_.data(), kernels_.size())}};
 }
 
+std::map<std::string, std::string> ProgramJob::contents() const {
+  std::map<std::string, std::string> none{{"server", ""}, {"high_priority", ""}};
+  add_policy(none);
+  return none;
+}
+
 std::vector<std::string> ProgramJob::waiting_on() const {
   std::vector<std::string> lines = ServersJob::waiting_on();
   for (size_t i = 0; i < programs_.size(); ++i) {

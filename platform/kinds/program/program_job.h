@@ -31,6 +31,7 @@ class ProgramJob final : public ServersJob, public CodeOwner {
   CheckReport check() const override;
   void audit(uint32_t rank, AuditSink& sink) const override;
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
+  std::map<std::string, std::string> contents() const override;
   std::vector<std::string> waiting_on() const override;
   std::string table() const override;
   boost::json::object details() const override;

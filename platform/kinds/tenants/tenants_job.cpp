@@ -167,8 +167,11 @@ class Tenants final : public Job {
   }
 
   std::map<std::string, std::string> contents() const override {
-    // Figures are printed beside those alone, whose work is the same without.
-    return {{"alone", ""}};
+    // Figures are printed beside those alone, whose work is the same without; and how clients share.
+    std::map<std::string, std::string> none{
+        {"alone", ""}, {"profiles", ""}, {"order", ""}, {"priority", ""}, {"slice_ns", ""}};
+    add_policy(none);
+    return none;
   }
 
   void place_contents() override {

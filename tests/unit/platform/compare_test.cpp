@@ -74,6 +74,18 @@ TEST_CASE("a difference beside the mode is said, and the ratio is shown") {
   CHECK(has(all.complaints, "seed (0, 2)"));
 }
 
+TEST_CASE("how work is done is no other work, and a difference in it is said") {
+  const ResultFolder scratch;
+  const auto with = [](const std::string& server) {
+    return [=](Results& r) { r.parameters["server"] = server, r.contents["server"] = ""; };
+  };
+  const ComparedResults all =
+      compare_results({scratch.result("a", with("none")), scratch.result("b", with("tally"))});
+  CHECK(all.all_comparable);
+  CHECK(has(all.complaints, "not only the mode differs"));
+  CHECK(has(all.complaints, "server (none, tally)"));
+}
+
 TEST_CASE("names are whole, and runs with other implementations of blocks are told apart") {
   const ResultFolder scratch;
   const auto with = [](const std::string& machine, const std::string& mca) {
