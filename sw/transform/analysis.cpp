@@ -7,9 +7,12 @@
 #include <utility>
 
 #include "sw/include/tile.h"
+#include "sw/transform/switches.h"
 
 namespace stretto::transform {
 namespace {
+
+constexpr const char* kNotUnderstood = "indirect jump that is not understood";
 
 class Descent {
  public:
@@ -35,12 +38,6 @@ class Descent {
   }
 
  private:
-  struct Switch {
-    Function* function;
-    uint64_t address;    // Of the indirect jump,
-    uint64_t formed_at;  // and of the auipc of its jump table, if that is known; or 0.
-  };
-
   [[noreturn]] void refuse(uint64_t address, const std::string& why) const {
     throw Refused(fmt::format("{} at {}", why, elf_.place(address)));
   }
@@ -94,11 +91,6 @@ class Descent {
       case Kind::branch:
         go(function, address, address + static_cast<uint64_t>(instruction.immediate));
         break;
-      case Kind::place:
-        if (const std::optional<uint64_t> formed = elf_.formed(address);
-            formed && elf_.table(*formed) != nullptr)
-          tables_[function.entry].insert(*formed);
-        break;
       case Kind::system: return;  // Faults: nothing is behind it.
       default:
         if (instruction.is_control(TILE_CONTROL_END)) return;
@@ -128,37 +120,11 @@ class Descent {
                instruction.immediate == 0) {
       if (function.entry == kernel_.fields.entry) refuse(address, "returns without a call");
       returns(function);
-    } else if (instruction.rd() == encode::kZero && instruction.immediate == 0 &&
-               place.kind == Kind::compute && place.rd() == instruction.rs1()) {
-      switches_.push_back({&function, address, formed_before(function, address, place)});
-      const std::optional<uint32_t> word = elf_.code(address - 8);
-      const Instruction load = word ? decode(*word) : Instruction{};
-      if (load.kind == Kind::load && (load.writes() & place.reads()) != 0)
-        out_.table_loads.insert(address - 8);
+    } else if (instruction.rd() == encode::kZero && instruction.immediate == 0) {
+      switches_.emplace_back(&function, address);
     } else {
-      refuse(address, "indirect jump that is not understood");
+      refuse(address, kNotUnderstood);
     }
-  }
-
-  // Where, in the straight run of instructions before a jump, the address of the jump table is formed
-  // that one of `sum`'s operands is; 0 if it is not there.
-  uint64_t formed_before(const Function& function, uint64_t jump, const Instruction& sum) const {
-    for (const unsigned operand : {sum.rs1(), sum.rs2()}) {
-      unsigned reg = operand;
-      for (uint64_t at = jump - 8; function.next.contains(at); at -= 4) {
-        const Instruction& i = out_.code.at(at);
-        if (i.kind == Kind::branch || i.kind == Kind::jump || i.kind == Kind::jump_to) break;
-        if ((i.writes() & 1u << reg) == 0) continue;
-        if (i.name == std::string("addi")) {
-          reg = i.rs1();
-          continue;
-        }
-        const std::optional<uint64_t> formed = elf_.formed(at);
-        if (i.kind == Kind::place && formed && elf_.table(*formed) != nullptr) return at;
-        break;
-      }
-    }
-    return 0;
   }
 
   // Its callers go on.
@@ -170,33 +136,20 @@ class Descent {
     }
   }
 
-  // A jump goes to its own table, if every way to it forms that address; else to all of its function.
+  // Ways that lead through the targets may be new ways to the jump.
   bool follow_switches() {
     bool more = false;
-    for (const Switch& jump : switches_) {
-      const std::set<uint64_t>& tables = tables_[jump.function->entry];
-      if (tables.empty()) refuse(jump.address, "indirect jump without a jump table");
-      const bool own =
-          jump.formed_at != 0 && !is_entered(*jump.function, jump.formed_at, jump.address);
-      for (const uint64_t base : own ? std::set<uint64_t>{*elf_.formed(jump.formed_at)} : tables) {
-        for (const uint64_t target : *elf_.table(base)) {
-          const auto& following = jump.function->next[jump.address];
-          if (std::find(following.begin(), following.end(), target) != following.end()) continue;
-          go(*jump.function, jump.address, target);
-          more = true;
-        }
+    for (const auto& [function, address] : switches_) {
+      const auto found = find_targets(elf_, out_.code, *function, address);
+      if (!found) refuse(address, kNotUnderstood);
+      for (const uint64_t target : *found) {
+        const auto& following = function->next[address];
+        if (std::find(following.begin(), following.end(), target) != following.end()) continue;
+        go(*function, address, target);
+        more = true;
       }
     }
     return more;
-  }
-
-  // Whether something jumps behind `from`, up to `to`.
-  static bool is_entered(const Function& function, uint64_t from, uint64_t to) {
-    for (const auto& [address, following] : function.next) {
-      for (const uint64_t target : following)
-        if (target > from && target <= to && target != address + 4) return true;
-    }
-    return false;
   }
 
   void note(uint64_t address, const Instruction& instruction) {
@@ -244,8 +197,7 @@ class Descent {
   const Kernel& kernel_;
   Analysis& out_;
   std::vector<std::pair<Function*, uint64_t>> work_;
-  std::vector<Switch> switches_;
-  std::map<uint64_t, std::set<uint64_t>> tables_;  // Whose address a function forms.
+  std::vector<std::pair<Function*, uint64_t>> switches_;  // Their indirect jumps.
   std::set<uint64_t> pairs_;
 };
 

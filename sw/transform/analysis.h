@@ -4,8 +4,7 @@
 //
 // Calls are jal or auipc + jalr that write ra. A return is jalr x0, 0(ra) in a function that was
 // called; that ra then holds what the call wrote is taken from the calling convention. Any other
-// jalr is a switch: it goes to the targets of the jump table whose address is formed before it, or,
-// where that is not the only way to it, of all jump tables whose address its function forms.
+// jalr must be a switch's (switches.h): it goes to all targets of its jump tables.
 #ifndef STRETTO_SW_TRANSFORM_ANALYSIS_H_
 #define STRETTO_SW_TRANSFORM_ANALYSIS_H_
 
@@ -29,7 +28,6 @@ struct Function {
 struct Analysis {
   std::map<uint64_t, Instruction> code;    // All that is reached.
   std::map<uint64_t, Function> functions;  // By entry; the kernel's too.
-  std::set<uint64_t> table_loads;          // Of jump tables.
   std::set<unsigned> reads;                // CSRs.
   std::set<unsigned> writes;
   bool barriers = false, votes = false, tiles = false;

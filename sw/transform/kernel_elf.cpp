@@ -190,8 +190,11 @@ class KernelElf::Reader {
       int32_t distance = 0;
       if (target == added.end() || image_.at(address, 4) == nullptr) continue;
       read_at(address, &distance, 4, "jump table");
-      if (base + static_cast<uint64_t>(int64_t{distance}) == target->second)
-        image_.tables_[base].push_back(target->second);
+      if (base + static_cast<uint64_t>(int64_t{distance}) != target->second ||
+          image_.is_writable(address))
+        continue;
+      image_.tables_[base].push_back(target->second);
+      image_.entries_[address] = base;
     }
   }
 
@@ -231,6 +234,11 @@ std::optional<uint32_t> KernelElf::code(uint64_t address) const {
 const std::vector<uint64_t>* KernelElf::table(uint64_t address) const {
   const auto found = tables_.find(address);
   return found == tables_.end() ? nullptr : &found->second;
+}
+
+std::optional<uint64_t> KernelElf::table_of_entry(uint64_t address) const {
+  const auto found = entries_.find(address);
+  return found == entries_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<uint64_t> KernelElf::formed(uint64_t address) const {

@@ -40,6 +40,8 @@ class KernelElf {
   std::optional<uint32_t> code(uint64_t address) const;
   // The targets of the jump table at this address, as relocations tell them; or nullptr.
   const std::vector<uint64_t>* table(uint64_t address) const;
+  // The address of the jump table that has an entry there, or nothing.
+  std::optional<uint64_t> table_of_entry(uint64_t address) const;
   // What the auipc at this address forms, as relocations tell it.
   std::optional<uint64_t> formed(uint64_t address) const;
   bool is_writable(uint64_t address) const;
@@ -72,6 +74,7 @@ class KernelElf {
   std::vector<Kernel> kernels_;
   std::map<uint64_t, std::string> functions_;
   std::map<uint64_t, std::vector<uint64_t>> tables_;  // Sorted targets.
+  std::map<uint64_t, uint64_t> entries_;              // Address of an entry -> its table.
   std::map<uint64_t, uint64_t> formed_;
   std::map<uint64_t, uint64_t> relative_;  // Address that R_RISCV_RELATIVE writes -> file offset.
   std::optional<uint64_t> spare_header_;   // File offset of PT_GNU_STACK.

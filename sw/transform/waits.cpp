@@ -455,10 +455,9 @@ class Waits {
     return static_cast<uint32_t>(found - steps.begin());
   }
 
-  bool loads(const Origins& origins, uint64_t address, const Instruction& i, uint8_t base) const {
+  static bool loads(const Origins& origins, const Instruction& i, uint8_t base) {
     return i.kind == Kind::atomic || i.is_tile(TILE_LOAD_F3) ||
-           (i.kind == Kind::load && !origins.is_own(base) &&
-            !analysis_.table_loads.contains(address));
+           (i.kind == Kind::load && !origins.is_own(base));
   }
 
   void add_function(const Origins& origins, const Function& function) {
@@ -466,8 +465,8 @@ class Waits {
     for (const auto& [address, following] : function.next) {
       const Instruction& i = analysis_.code.at(address);
       const uint8_t base = origins.base(address);
-      steps.push_back({address, &i, base, function.calls.contains(address),
-                       loads(origins, address, i, base), i.is_control(TILE_CONTROL_END)});
+      steps.push_back({address, &i, base, function.calls.contains(address), loads(origins, i, base),
+                       i.is_control(TILE_CONTROL_END)});
     }
     uint32_t from = 0;
     for (const auto& [address, following] : function.next) {

@@ -88,6 +88,7 @@ TEST_CASE("each kernel that cannot be rewritten is refused with its reason and p
   const Bytes file = kernel_file("transform_subjects");
   const std::string loop =
       std::string(kWaits) + "a loop reads the same memory until it changes at ";
+  const std::string jump = "indirect jump that is not understood at ";
   const std::map<std::string, std::string> reasons = {
       {"spins", loop + "spins+"},
       {"spins_on_each", loop + "spins_on_each+"},
@@ -102,7 +103,15 @@ TEST_CASE("each kernel that cannot be rewritten is refused with its reason and p
       {"waits_until", std::string(kWaits) + "tile.wait_until at waits_until+"},
       {"waits_for_lines", std::string(kWaits) + "lines are loaded at waits_for_lines+"},
       {"uses_scratch", "uses CSR 0x801, which is the transformed kernel's at uses_scratch"},
-      {"calls_pointer", "indirect jump that is not understood at calls_pointer+"},
+      {"calls_pointer", jump + "calls_pointer+"},
+      {"jumps_by_offsets", jump + "jumps_by_offsets+"},
+      {"jumps_to_label", jump + "jumps_to_label+"},
+      {"adds_another_table", jump + "adds_another_table+"},
+      {"adds_another_table_on_a_way", jump + "adds_another_table_on_a_way+"},
+      {"loads_half_of_an_entry", jump + "loads_half_of_an_entry+"},
+      {"adds_more_to_an_entry", jump + "adds_more_to_an_entry+"},
+      {"loads_elsewhere", jump + "loads_elsewhere+"},
+      {"goes_through_a_call", jump + "goes_through_a_call+"},
       {"turns_stack", "sp is not only the stack at turns_stack+"},
       {"has_float", "word 02000053 is not of RV64IMA at has_float"},
       {"returns", "returns without a call at returns"},
@@ -201,6 +210,11 @@ TEST_CASE("a loop is taken whose address is another in each turn, or whose bound
 TEST_CASE("a loop that reads other memory in each turn is no wait") {
   REQUIRE(refusal_of(kernel_file("transform_subjects"), "searches") == "transformed");
   REQUIRE(refusal_of(kernel_file("transform_subjects"), "walks") == "transformed");
+}
+
+TEST_CASE("a jump that switches share goes to the table whose entry each way to it has loaded") {
+  REQUIRE(refusal_of(kernel_file("transform_subjects"), "shares_a_jump") == "transformed");
+  REQUIRE(refusal_of(kernel_file("transform_subjects"), "shares_an_end") == "transformed");
 }
 
 TEST_CASE("a kernel whose text ends with a trap is rewritten") {

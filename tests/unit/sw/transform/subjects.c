@@ -305,6 +305,69 @@ void calls_pointer(void) {
 }
 SUBJECT(calls_pointer);
 
+// A switch with a jump table, and beside it jumps that are of none.
+KERNEL_INLINE uint64_t switched(uint64_t id, uint64_t count) {
+  switch (id % 8) {
+    case 0: return id + 5;
+    case 1: return id * 7;
+    case 2: return id ^ 99;
+    case 3: return id * id;
+    case 4: return id - 3;
+    case 5: return id + count;
+    default: return count;
+  }
+}
+
+void jumps_by_offsets(void) {
+  const subject_arguments_t* a = arguments();
+  const uint64_t id = tile_csr(TILE_CSR_WG_ID);
+  const uint64_t value = switched(id, a->count);
+  static const short kOffsets[2] = {&&first - &&first, &&second - &&first};
+  goto*(&&first + kOffsets[value & 1]);
+first:
+  *word(a->out, 8 * id) = value;
+  end();
+second:
+  *word(a->out, 8 * tile_csr(TILE_CSR_WG_ID) + 1) = value;
+  end();
+}
+SUBJECT(jumps_by_offsets);
+
+void jumps_to_label(void) {
+  const subject_arguments_t* a = arguments();
+  const uint64_t value = switched(tile_csr(TILE_CSR_WG_ID), a->count);
+  __asm__ goto("lla t0, %l[far]\n jr t0" : : : "t0", "memory" : far);
+  end();
+far:
+  *word(a->out, 8 * tile_csr(TILE_CSR_WG_ID)) = value;
+  end();
+}
+SUBJECT(jumps_to_label);
+
+// t0 and t1: two tables; 5: where the jumps go.
+#define TABLES                                         \
+  "5: nop\n .pushsection .rodata\n .balign 4\n"        \
+  "1: .4byte 5b - 1b\n .4byte 5b - 1b\n"               \
+  "2: .4byte 5b - 2b\n .4byte 5b - 2b\n .popsection\n" \
+  "lla t0, 1b\n lla t1, 2b\n"
+#define JUMPS(name, text)                                                                   \
+  void name(void) {                                                                         \
+    const uint64_t id = tile_csr(TILE_CSR_WG_ID);                                           \
+    __asm__ volatile(TABLES text : : "r"((id & 1) * 4) : "t0", "t1", "t2", "t3", "memory"); \
+    end();                                                                                  \
+  }                                                                                         \
+  SUBJECT(name)
+
+JUMPS(adds_another_table, "add t2, t0, %0\n lw t2, 0(t2)\n add t2, t2, t1\n jr t2");
+JUMPS(adds_another_table_on_a_way,
+      "beqz %0, 3f\n mv t1, t0\n 3: add t2, t0, %0\n lw t2, 0(t2)\n add t2, t2, t1\n jr t2");
+JUMPS(loads_half_of_an_entry, "add t2, t0, %0\n lh t2, 0(t2)\n add t2, t2, t0\n jr t2");
+JUMPS(adds_more_to_an_entry,
+      "add t2, t0, %0\n lw t2, 0(t2)\n add t2, t2, t0\n add t2, t2, %0\n jr t2");
+JUMPS(loads_elsewhere, "lw t2, 0(sp)\n add t2, t2, t0\n jr t2");
+JUMPS(goes_through_a_call, "call keeps_nothing\n add t2, t2, t0\n jr t2");
+__asm__(".pushsection .text\n .type keeps_nothing, @function\nkeeps_nothing: ret\n.popsection\n");
+
 void turns_stack(void) {
   __asm__ volatile("mv t0, sp\n li sp, 0\n mv sp, t0" : : : "t0", "memory");
   end();
@@ -344,6 +407,15 @@ void searches(void) {
   end();
 }
 SUBJECT(searches);
+
+// --- not refused: one jump of several switches, each with its table ---
+
+JUMPS(shares_a_jump,
+      "mv t3, t0\n beqz %0, 3f\n mv t3, t1\n 3: add t2, t3, %0\n lw t2, 0(t2)\n add t2, t2, t3\n "
+      "jr t2");
+JUMPS(shares_an_end,
+      "beqz %0, 3f\n add t2, t0, %0\n lw t2, 0(t2)\n mv t3, t0\n j 4f\n"
+      "3: lw t2, 4(t1)\n mv t3, t1\n 4: sext.w t2, t2\n add t2, t3, t2\n jr t2");
 
 // --- the last one of the file: nothing but the end of the text is behind its trap ---
 
