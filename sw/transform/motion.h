@@ -29,8 +29,11 @@ struct Motion {
 
   // This constant is added to the root.
   int64_t by = 0;
-  // So is the value of this term; nothing if it is 0.
+  // So is the value of this term, a multiple of 2 to this power; nothing if it is 0.
   uint64_t stride = 0;
+  uint8_t stride_zeros = 0;
+  // It is made of two values that may cancel.
+  bool may_cancel = false;
   // The value of this term is added to the bits, or they are multiplied with it; 0: neither.
   uint64_t outer = 0;
   // A register; if it is x0, the value is the constant `by`.
@@ -43,10 +46,15 @@ struct Motion {
   bool is_sum() const { return low == 0 && scale == 0 && outer == 0; }
   bool is_range() const { return by == kUp || by == kDown; }
   // What differs by the way and what is known only at launch may cancel.
-  bool is_step() const { return is_range() ? stride == 0 : by != 0 || stride != 0; }
-  // Of 2 to the power of this at most is a step; 0 if that is not known.
+  bool is_step() const {
+    return !may_cancel && (is_range() ? stride == 0 : by != 0 || stride != 0);
+  }
+  // Of 2 to the power of this at most is a step; if that is not known, it is a multiple of that.
   unsigned step_bits() const {
-    if (stride != 0) return 0;
+    if (stride != 0) {
+      const unsigned zeros = by == 0 ? 64 : std::countr_zero(static_cast<uint64_t>(by));
+      return std::min<unsigned>(stride_zeros, zeros);
+    }
     const uint64_t step = static_cast<uint64_t>(is_range() ? kNear : by < 0 ? -by : by);
     return static_cast<unsigned>(std::bit_width(step - 1));
   }
@@ -68,14 +76,17 @@ struct Motion {
     }
   }
 
-  // The sum with a value that is the same in each turn and has that motion and that term.
-  Motion plus(const Motion& addend, uint64_t term, bool minus) const {
+  // The sum with a value that is the same in each turn, has that motion, that term and so many zeros
+  // below.
+  Motion plus(const Motion& addend, uint64_t term, unsigned zeros, bool minus) const {
     Motion sum = *this;
     if (addend.is_constant() && addend.by == 0) return sum;
     if (!is_sum()) {
       sum.outer = term_of(minus, outer, term);
     } else if (!addend.is_constant()) {
+      sum.may_cancel = stride != 0;
       sum.stride = term_of(minus, stride, term);
+      sum.stride_zeros = static_cast<uint8_t>(zeros);
     } else if (is_range() ||
                (minus ? __builtin_sub_overflow(by, addend.by, &sum.by)
                       : __builtin_add_overflow(by, addend.by, &sum.by)) ||

@@ -24,9 +24,10 @@ Origins::Origins(const KernelElf& elf, const Analysis& analysis) : elf_(elf) {
     }
   }
   State start;
-  start.fill(kElsewhere);
-  start[encode::kZero] = kNumber;
-  start[encode::kSp] = kStack;
+  start.origins.fill(kElsewhere);
+  start.origins[encode::kZero] = kNumber;
+  start.origins[encode::kSp] = kStack;
+  start.bits[encode::kZero] = KnownBits::constant(0);
   // The kernel's entry is the function that nobody calls; joining into others does no harm.
   for (const auto& [entry, function] : analysis.functions)
     if (!called.contains(entry)) join(number(entry), start);
@@ -38,13 +39,13 @@ Origins::Origins(const KernelElf& elf, const Analysis& analysis) : elf_(elf) {
     }
   }
   for (const Node& one : nodes_)
-    if (one.code->stores()) written_ |= one.state[one.code->rs1()];
+    if (one.code->stores()) written_ |= one.state.origins[one.code->rs1()];
 }
 
 uint8_t Origins::base(uint64_t address) const {
   const Node& found = nodes_[number(address)];
   if ((found.code->reads() & bit(found.code->rs1())) == 0) return kNumber;
-  const uint8_t origin = found.state[found.code->rs1()];
+  const uint8_t origin = found.state.origins[found.code->rs1()];
   return origin == 0 ? uint8_t{kElsewhere} : origin;
 }
 
@@ -57,12 +58,18 @@ uint32_t Origins::number(uint64_t address) const {
 
 void Origins::join(uint32_t number, const State& state) {
   Node& into = nodes_[number];
-  uint8_t fresh = 0;
+  const bool is_first = into.state.origins[encode::kZero] == 0;
+  bool is_fresh = is_first;
+  if (is_first) into.state.bits = state.bits;
   for (unsigned i = 0; i < 32; ++i) {
-    fresh |= state[i] & ~into.state[i];
-    into.state[i] |= state[i];
+    uint8_t& origins = into.state.origins[i];
+    KnownBits& bits = into.state.bits[i];
+    const KnownBits joined = bits.join(state.bits[i]);
+    is_fresh |= (state.origins[i] & ~origins) != 0 || joined != bits;
+    origins |= state.origins[i];
+    bits = joined;
   }
-  into.pending |= fresh != 0;
+  into.pending |= is_fresh;
 }
 
 void Origins::flow(const Node& from) {
@@ -70,9 +77,17 @@ void Origins::flow(const Node& from) {
   const Instruction& i = *from.code;
   if (from.callee != kNone) {
     join(from.callee, state);
-    each_bit(kCallerSaved, [&](unsigned reg) { state[reg] = kElsewhere; });
+    each_bit(kCallerSaved, [&](unsigned reg) {
+      state.origins[reg] = kElsewhere;
+      state.bits[reg] = {};
+    });
   } else if (i.writes() != 0) {
-    state[i.rd()] = value(from, state);
+    const bool is_computed = i.kind == Kind::compute || i.kind == Kind::upper;
+    const KnownBits bits = is_computed
+                               ? KnownBits::computed(i, state.bits[i.rs1()], state.bits[i.rs2()])
+                               : KnownBits{};
+    state.origins[i.rd()] = value(from, state);
+    state.bits[i.rd()] = bits;
   }
   for (const uint32_t target : from.next) join(target, state);
 }
@@ -94,8 +109,8 @@ uint8_t Origins::value(const Node& from, const State& state) const {
 
 // A place and a number are that place still; so are a place and what was loaded, an index.
 uint8_t Origins::computed(const Instruction& i, const State& state) {
-  const uint8_t a = state[i.rs1()];
-  const uint8_t b = i.has_rs2() ? state[i.rs2()] : uint8_t{kNumber};
+  const uint8_t a = state.origins[i.rs1()];
+  const uint8_t b = i.has_rs2() ? state.origins[i.rs2()] : uint8_t{kNumber};
   const std::string_view operation = i.operation();
   const uint8_t both = a | b;
   if (operation == "slt" || operation == "sltu" || operation == "sltiu" || operation == "slti")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each register of a kernel may point to, wherever the kernel gets.
+// What each register of a kernel may point to, and which of its bits are known, wherever the kernel
+// gets.
 #ifndef STRETTO_SW_TRANSFORM_ORIGINS_H_
 #define STRETTO_SW_TRANSFORM_ORIGINS_H_
 
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "sw/transform/analysis.h"
+#include "sw/transform/known_bits.h"
 
 namespace stretto::transform {
 
@@ -26,8 +28,12 @@ class Origins {
  public:
   Origins(const KernelElf& elf, const Analysis& analysis);
 
+  using Bits = std::array<KnownBits, 32>;
+
   // What rs1 of the instruction there may point to; of one that does not read it, nothing.
   uint8_t base(uint64_t address) const;
+  // Of the registers before the instruction there.
+  const Bits& bits(uint64_t address) const { return nodes_[number(address)].state.bits; }
   // Whether nobody else writes there during the run. Arguments and constants are of all work-groups,
   // which may leave word there.
   bool is_own(uint8_t base) const {
@@ -35,7 +41,10 @@ class Origins {
   }
 
  private:
-  using State = std::array<uint8_t, 32>;  // 0: not reached.
+  struct State {
+    std::array<uint8_t, 32> origins = {};  // 0: not reached.
+    Bits bits = {};
+  };
   static constexpr uint32_t kNone = ~0u;
   struct Node {
     uint64_t address;

@@ -10,13 +10,18 @@
 // An address is another in each turn if it follows one register that steps, and all else in it is as
 // it was: then what it has passed does not come again.
 //
+// A function in which the wavefront may end is looked at as a whole, and a call of it as an exit. Two
+// exits of one condition are one, wherever they stand: compilers write a loop's end behind each way.
+//
 // Taken for granted (README, Limits): what is known only at launch and is added to, or multiplied
-// with, what steps is not 0, and does not take it round the end of its type.
+// with, what steps is not 0, and does not take it round the end of its type. Constants, and zeros
+// that code puts below, are known (known_bits.h).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <string_view>
@@ -37,14 +42,23 @@ constexpr unsigned kOther = 33;   // And one that nobody knows: the clock, votes
 constexpr unsigned kShared = 34;  // What the kernel has left elsewhere, and tiles.
 constexpr unsigned kRegisters = 35;
 
+// Of what a function does: on its own loads; on these registers, as they were when it was called.
+struct Dependence {
+  bool on_loads = false;
+  uint64_t on = 0;
+  bool operator==(const Dependence&) const = default;
+};
+
 // An instruction of a function. It loads or ends the wavefront itself, or by what it calls.
 struct Step {
   uint64_t address;
   const Instruction* code;
-  uint8_t base;  // What its rs1 may point to.
+  const Origins::Bits* bits;  // What is known of the registers before it.
+  uint8_t base;               // What its rs1 may point to.
   bool calls;
   bool loads;                                    // What others may write.
   bool ends;                                     // If it comes to that.
+  Dependence end = {};                           // Of a call: on what it depends whether it ends.
   std::vector<uint32_t> next = {}, before = {};  // By number.
 };
 using Steps = std::vector<Step>;  // By address.
@@ -56,13 +70,34 @@ class Loop {
     for (uint32_t i = 0; i < body_.size(); ++i) places_[body_[i]] = i;
   }
 
+  // Of a whole function: on what it depends whether the wavefront ends in it.
+  Dependence end() {
+    number_loads();
+    find_kept();
+    flow();
+    Dependence end;
+    Value on;
+    const std::vector<bool> deciding = before_ends();
+    look_at_branches(deciding);
+    for (uint32_t place = 0; place < body_.size(); ++place) {
+      const Step& step = steps_[body_[place]];
+      end.on_loads |= step.end.on_loads;
+      if (reached_[place] && step.calls && step.ends) add_end(place, on);
+    }
+    on.mixed = true;
+    on = all_of(on);
+    end.on_loads |= on.loads != 0;
+    end.on = on.heads;
+    return end;
+  }
+
   // The load or call that an exit waits for, or 0.
   uint64_t waits_for() {
     number_loads();
     if (numbered_.empty()) return 0;
     find_kept();
     flow();
-    look_at_branches();
+    look_at_branches(std::vector<bool>(body_.size(), true));
     find_varying();
     uint64_t same = 0;
     for (uint32_t number = 0; number < numbered_.size(); ++number) {
@@ -118,8 +153,11 @@ class Loop {
 
   void flow() {
     State start;
-    start[encode::kZero] = Value::constant(0);
-    for (unsigned reg = 1; reg < kRegisters; ++reg) {
+    for (unsigned reg = 0; reg < kRegisters; ++reg) {
+      if (reg < kMemory && bits_of(head_, reg).is_constant()) {
+        start[reg] = constant(bits_of(head_, reg));
+        continue;
+      }
       start[reg].heads = bit(reg);
       start[reg].term = 8 * reg;
       if (reg < kMemory && (kept_ & bit(reg)) == 0)
@@ -159,6 +197,11 @@ class Loop {
     }
   }
 
+  const KnownBits& bits_of(uint32_t step, unsigned reg) const { return (*steps_[step].bits)[reg]; }
+  static Value constant(const KnownBits& bits) {
+    return Value::constant(static_cast<int64_t>(bits.ones));
+  }
+
   static bool join_states(State& into, const State& from) {
     bool changed = false;
     for (unsigned reg = 0; reg < kRegisters; ++reg) changed |= into[reg].join(from[reg]);
@@ -168,7 +211,9 @@ class Loop {
   void follow(const Step& step, uint32_t place, State& state) const {
     const Instruction& i = *step.code;
     Value result;
-    result.term = term_of(step.address, 0, 0);
+    // Where nobody writes, the same address has the same value.
+    const bool is_fixed = i.kind == Kind::load && !step.loads && (step.base & kStack) == 0;
+    result.term = term_of(is_fixed ? i.word & 0xFFF0707F : step.address, 0, is_fixed);
     if (step.loads) {
       const auto found = std::lower_bound(numbered_.begin(), numbered_.end(), place);
       result.loads |= load_bit(static_cast<uint32_t>(found - numbered_.begin()));
@@ -191,7 +236,7 @@ class Loop {
     if (i.writes() == 0) return;
     if ((step.base & kStack) != 0 && (i.kind == Kind::load || i.kind == Kind::atomic))
       result.add(state[kMemory]);
-    if (i.kind == Kind::compute || i.kind == Kind::upper) compute(i, state, result);
+    if (i.kind == Kind::compute || i.kind == Kind::upper) compute(step, state, result);
     state[i.rd()] = result;
   }
 
@@ -202,55 +247,70 @@ class Loop {
   }
 
   // What of the operands is in the result, whatever memory says.
-  void compute(const Instruction& i, const State& state, Value& result) const {
+  void compute(const Step& step, const State& state, Value& result) const {
+    const Instruction& i = *step.code;
     const Value& a = state[i.rs1()];
     const Value b = i.has_rs2() ? state[i.rs2()] : Value::constant(i.immediate);
     const std::string_view operation = i.operation();
-    if (i.kind == Kind::upper) {
-      result = Value::constant(i.immediate);
-    } else if (operation == "addi" && a.motion.is_constant()) {
-      const int64_t sum = a.motion.by + i.immediate;
-      result = Value::constant(i.is_word() ? static_cast<int32_t>(sum) : sum);
+    const KnownBits bits = KnownBits::computed(i, (*step.bits)[i.rs1()], (*step.bits)[i.rs2()]);
+    const bool cancels = operation == "sub" || operation == "xor";
+    if (bits.is_constant()) {
+      result = constant(bits);
+    } else if (cancels && a.term == b.term && is_kept(a) && is_kept(b)) {
+      result = Value::constant(0);
     } else if (i.is_move()) {
       result = a;
     } else {
       const uint64_t fields = i.has_rs2() ? 0xFE00707F : 0x707F;  // But for the registers' names.
       result.term = term_of(i.word & fields, a.term, b.term);
-      result.motion = motion(operation, i.is_word(), a, b);
+      result.motion = motion(step, a, b);
     }
   }
 
   // Of what is not listed nothing is known: a quotient or a remainder, a mask (an `or` is one, too),
   // a product of two that move. Two that move may cancel.
-  Motion motion(std::string_view operation, bool word, const Value& a, const Value& b) const {
-    const unsigned bits = word ? 32 : 64;
+  Motion motion(const Step& step, const Value& a, const Value& b) const {
+    const Instruction& i = *step.code;
+    const std::string_view operation = i.operation();
+    const unsigned bits = i.is_word() ? 32 : 64;
     const bool first = a.motion.moves() && is_kept(b), second = b.motion.moves() && is_kept(a);
     if (!first && !second) return {};
     const Motion& moving = first ? a.motion : b.motion;
     const Value& other = first ? b : a;
     const unsigned amount = static_cast<unsigned>(other.motion.by) % bits;
+    const unsigned zeros = i.has_rs2() ? (*step.bits)[first ? i.rs2() : i.rs1()].low_zeros() : 0;
     const bool shifts = first && other.motion.is_constant();
     if (operation == "add" || operation == "addi" || (operation == "sub" && first))
-      return moving.plus(other.motion, other.term, operation == "sub").cut(bits);
+      return moving.plus(other.motion, other.term, zeros, operation == "sub").cut(bits);
     if (operation == "sub") return moving.turned(other.term).cut(bits);
-    if (operation == "mul" && !other.motion.is_constant())
-      return moving.turned(other.term).cut(bits);
-    if (operation == "mul" && other.motion.by != 0)
-      return moving
-          .left(static_cast<unsigned>(__builtin_ctzll(static_cast<uint64_t>(other.motion.by))))
-          .turned(other.term)
-          .cut(bits);
+    if (operation == "mul") return moving.left(zeros).turned(other.term).cut(bits);
     if (shifts && (operation == "slli" || operation == "sll")) return moving.left(amount).cut(bits);
     if (shifts && (operation.substr(0, 3) == "srl" || operation.substr(0, 3) == "sra"))
       return moving.cut(bits).right(amount);
     return {};
   }
 
-  // On what it depends by which way a turn goes.
-  void look_at_branches() {
+  // From where a way leads to an end.
+  std::vector<bool> before_ends() const {
+    std::vector<bool> found(body_.size());
+    std::vector<uint32_t> work;
+    for (const uint32_t number : body_)
+      if (steps_[number].ends) work.push_back(number);
+    while (!work.empty()) {
+      const uint32_t number = work.back();
+      work.pop_back();
+      if (!is_inside(number) || found[places_[number]]) continue;
+      found[places_[number]] = true;
+      work.insert(work.end(), steps_[number].before.begin(), steps_[number].before.end());
+    }
+    return found;
+  }
+
+  // On what it depends by which way a turn goes; of these places.
+  void look_at_branches(const std::vector<bool>& places) {
     for (uint32_t place = 0; place < body_.size(); ++place) {
       const Step& step = steps_[body_[place]];
-      if (!reached_[place] || step.next.size() < 2) continue;
+      if (!places[place] || !reached_[place] || step.next.size() < 2) continue;
       each_bit(step.code->reads(), [&](unsigned reg) { branches_.add(states_[place][reg]); });
     }
   }
@@ -272,9 +332,11 @@ class Loop {
         if (root == reg && motion.is_step()) {
           directions_[reg] = motion.direction();
           step_bits_[reg] = motion.step_bits();
+          if (motion.is_range()) uneven_ |= bit(reg);
         } else if (follows(motion)) {
           directions_[reg] = directions_[root];
           step_bits_[reg] = step_bits_[root];
+          if (motion.is_range() || (uneven_ & bit(root)) != 0) uneven_ |= bit(reg);
         } else {
           continue;
         }
@@ -296,10 +358,10 @@ class Loop {
            motion.high >= kLeastTurns + step_bits_[motion.root];
   }
 
-  // Whether a turn can go round without the instruction.
-  bool is_passed(uint32_t place) const {
+  // Whether a turn can go round without one of the instructions.
+  bool is_passed(const std::vector<uint32_t>& places) const {
     std::vector<bool> seen(body_.size());
-    seen[place] = true;
+    for (const uint32_t place : places) seen[place] = true;
     std::vector<uint32_t> work = {places_[head_]};
     while (!work.empty()) {
       const uint32_t at = work.back();
@@ -324,8 +386,11 @@ class Loop {
       const Value &moving = first ? a : b, &bound = first ? b : a;
       if (!is_moving(moving) || (bound.heads & ~(kept_ | bit(kShared))) != 0 || bound.mixed)
         continue;
+      const bool compares = i.funct3() >= 4;
+      const bool is_uneven = moving.motion.is_range() || (uneven_ & bit(moving.motion.root)) != 0;
+      if (!compares && is_uneven) continue;  // By some ways it passes what it is to meet.
       if (bound.loads == 0) return true;
-      const bool compares = i.funct3() >= 4, is_less = (i.funct3() & 1) == 0;
+      const bool is_less = (i.funct3() & 1) == 0;
       const bool leaves_below = is_less != is_inside(step.next[0]);  // If rs1 is less than rs2.
       if (compares && moving.motion.outer == 0 &&
           directions_[moving.motion.root] == (leaves_below == first ? -1 : 1))
@@ -334,39 +399,66 @@ class Loop {
     return false;
   }
 
+  // A call in which the wavefront may end is an exit: by what it is given, and what it loads.
+  void add_end(uint32_t place, Value& on) const {
+    const Step& step = steps_[body_[place]];
+    State state = states_[place];
+    each_bit(step.end.on, [&](unsigned reg) { on.add(state[reg]); });
+    if (step.end.on_loads) {
+      follow(step, place, state);
+      on.add(state[encode::kA0]);
+    }
+    on.mixed = true;
+  }
+
+  // Whether both leave the loop in the same turn, if a turn comes to both or to either.
+  bool are_equal(uint32_t one, uint32_t other) const {
+    const Step &a = steps_[body_[one]], &b = steps_[body_[other]];
+    const auto is_same = [&](unsigned reg, unsigned beside) {
+      const Value &x = states_[one][reg], &y = states_[other][beside];
+      return x.term == y.term && !x.mixed && !y.mixed;
+    };
+    return a.code->funct3() == b.code->funct3() && is_inside(a.next[0]) == is_inside(b.next[0]) &&
+           is_same(a.code->rs1(), b.code->rs1()) && is_same(a.code->rs2(), b.code->rs2());
+  }
+
   // Loads on which it depends whether the loop is left. Exits that come of themselves need none, if
   // each turn comes to them; to another one the way may lead by branches.
   uint64_t exits() const {
     Value on;
-    std::vector<uint32_t> ending;
-    bool is_bounded = false;
+    std::vector<uint32_t> coming;
     for (uint32_t place = 0; place < body_.size(); ++place) {
       const Step& step = steps_[body_[place]];
       const bool leaves = std::any_of(step.next.begin(), step.next.end(),
                                       [&](uint32_t to) { return !is_inside(to); });
       if (!reached_[place]) continue;
-      if (step.calls && step.ends) ending.push_back(place);
+      if (step.calls && step.ends) add_end(place, on);
       if (step.next.size() < 2 || !leaves) continue;
-      const bool comes_itself = comes(step, states_[place]), passed = is_passed(place);
-      if (!comes_itself)
+      if (comes(step, states_[place])) {
+        coming.push_back(place);
+      } else {
         each_bit(step.code->reads(), [&](unsigned reg) { on.add(states_[place][reg]); });
-      if (!comes_itself || passed) on.mixed = true;
-      is_bounded |= comes_itself && !passed;
+        on.mixed = true;
+      }
     }
-    // A call in which the wavefront may end: it does so by what the callee's result is made of.
-    for (const uint32_t place : is_bounded ? std::vector<uint32_t>() : ending) {
-      State state = states_[place];
-      follow(steps_[body_[place]], place, state);
-      on.add(state[encode::kA0]);
-      on.mixed = true;
+    for (const uint32_t place : coming) {
+      std::vector<uint32_t> equal = {place};
+      for (const uint32_t other : coming)
+        if (are_equal(place, other)) equal.push_back(other);
+      on.mixed |= is_passed(equal);
     }
+    return all_of(on).loads;
+  }
+
+  // With the turns before.
+  Value all_of(Value on) const {
     on = with_branches(on);
     for (uint64_t done = 0; (on.heads & ~done) != 0;) {
       const uint64_t fresh = on.heads & ~done;
       done |= fresh;
       each_bit(fresh, [&](unsigned reg) { on.add(with_branches(back_[reg])); });
     }
-    return on.loads;
+    return on;
   }
 
   const Steps& steps_;
@@ -380,6 +472,7 @@ class Loop {
   State back_{};
   Value branches_;                             // What all of the body's compare.
   uint64_t varying_ = 0;                       // Registers that step,
+  uint64_t uneven_ = 0;                        // not by the same in each turn;
   std::array<int, kMemory> directions_{};      // up (1) or down (-1); or it is not known (0),
   std::array<unsigned, kMemory> step_bits_{};  // by a power of 2 at most; 0 if it is not known.
 };
@@ -426,10 +519,11 @@ std::vector<uint32_t> natural_loop(const Steps& steps, std::vector<uint32_t> las
 
 class Waits {
  public:
-  Waits(const KernelElf& elf, const Analysis& analysis) : analysis_(analysis) {
-    const Origins origins(elf, analysis);
-    for (const auto& [entry, function] : analysis.functions) add_function(origins, function);
+  Waits(const KernelElf& elf, const Analysis& analysis)
+      : analysis_(analysis), origins_(elf, analysis) {
+    for (const auto& [entry, function] : analysis.functions) add_function(function);
     mark_calls();
+    mark_ends();
   }
 
   // The load or call for which a work-group may wait; or 0.
@@ -455,18 +549,18 @@ class Waits {
     return static_cast<uint32_t>(found - steps.begin());
   }
 
-  static bool loads(const Origins& origins, const Instruction& i, uint8_t base) {
+  bool loads(const Instruction& i, uint8_t base) const {
     return i.kind == Kind::atomic || i.is_tile(TILE_LOAD_F3) ||
-           (i.kind == Kind::load && !origins.is_own(base));
+           (i.kind == Kind::load && !origins_.is_own(base));
   }
 
-  void add_function(const Origins& origins, const Function& function) {
+  void add_function(const Function& function) {
     Steps& steps = functions_[function.entry];
     for (const auto& [address, following] : function.next) {
       const Instruction& i = analysis_.code.at(address);
-      const uint8_t base = origins.base(address);
-      steps.push_back({address, &i, base, function.calls.contains(address), loads(origins, i, base),
-                       i.is_control(TILE_CONTROL_END)});
+      const uint8_t base = origins_.base(address);
+      steps.push_back({address, &i, &origins_.bits(address), base, function.calls.contains(address),
+                       loads(i, base), i.is_control(TILE_CONTROL_END)});
     }
     uint32_t from = 0;
     for (const auto& [address, following] : function.next) {
@@ -497,6 +591,24 @@ class Waits {
     }
   }
 
+  // On what it depends whether calls end the wavefront.
+  void mark_ends() {
+    std::map<uint64_t, Dependence> ends;
+    for (bool more = true; std::exchange(more, false);) {
+      for (auto& [entry, steps] : functions_) {
+        const Function& function = analysis_.functions.at(entry);
+        for (Step& step : steps)
+          if (step.calls) step.end = ends[function.calls.at(step.address)];
+        if (std::none_of(steps.begin(), steps.end(), [](const Step& step) { return step.ends; }))
+          continue;
+        std::vector<uint32_t> all(steps.size());
+        std::iota(all.begin(), all.end(), 0);
+        const Dependence end = Loop(steps, number(steps, entry), all).end();
+        more |= std::exchange(ends[entry], end) != end;
+      }
+    }
+  }
+
   // By calls.
   bool reaches(uint64_t from, uint64_t to) const {
     std::set<uint64_t> seen;
@@ -512,6 +624,7 @@ class Waits {
   }
 
   const Analysis& analysis_;
+  const Origins origins_;
   std::map<uint64_t, Steps> functions_;
 };
 

@@ -101,6 +101,22 @@ LOOP(doubles, "1: mv t4, t0\n addi t0, t0, 8\n slli t0, t0, 1\n" UNTIL_UP);
 LOOP(halves, "1: mv t4, t0\n addi t0, t0, 8\n srli t0, t0, 1\n" UNTIL_UP);
 LOOP(turns_round, "1: mv t4, t0\n addi t0, t0, 8\n sub t0, a1, t0\n" UNTIL_UP);
 LOOP(wraps_a_mask, "1: mv t4, t0\n addi t0, t0, 8\n slli t0, t0, 48\n srli t0, t0, 48\n" UNTIL_UP);
+LOOP(by_a_shifted_one, "li t2, 1\n slli t2, t2, 61\n 1: add t0, t0, t2\n mv t4, t0\n" UNTIL_UP);
+LOOP(by_itself_less_itself, "sub t2, a1, a1\n 1: add t0, t0, t2\n mv t4, t0\n" UNTIL_UP);
+LOOP(by_a_copy_less_itself,
+     "1: mv t4, t0\n mv t3, a1\n sub t3, t3, a1\n add t0, t0, t3\n" UNTIL_UP);
+LOOP(by_a_masked_bit,
+     "andi t2, a1, 7\n slli t2, t2, 61\n 1: add t0, t0, t2\n mv t4, t0\n" UNTIL_UP);
+LOOP(by_a_stride_of_41_zeros,
+     "lui t2, 512\n slli t2, t2, 20\n mul t2, t2, a1\n 1: add t0, t0, t2\n mv t4, t0\n" UNTIL_UP);
+LOOP(by_stride_and_back, "1: mv t4, t0\n add t0, t0, a1\n sub t0, t0, a1\n" UNTIL_UP);
+LOOP(times_2_to_the_64,
+     "li t3, 1\n slli t3, t3, 63\n slli t3, t3, 1\n"
+     " 1: addi t0, t0, 1\n mul t4, t0, t3\n" UNTIL_UP);
+LOOP(times_2_to_the_41,
+     "li t3, 1\n slli t3, t3, 41\n 1: addi t0, t0, 1\n mul t4, t0, t3\n" UNTIL_UP);
+LOOP(times_what_is_shifted_by_41,
+     "slli t3, a1, 41\n 1: addi t0, t0, 1\n mul t4, t3, t0\n" UNTIL_UP);
 
 // --- they wait: what steps is not compared with a bound ---
 
@@ -115,6 +131,11 @@ LOOP(bound_lies_behind_the_difference,
 LOOP(bound_of_two,
      "1: addi t0, t0, 1\n ld t3, 0(a0)\n li t4, 0\n bnez t3, 2f\n li t4, -1\n"
      " 2: bltu t0, t4, 1b\n");
+LOOP(bound_is_met_by_one_way,
+     "1: ld t3, 0(a0)\n addi t0, t0, 2\n beqz t3, 2f\n addi t0, t0, 1\n 2: bne t0, a1, 1b\n");
+LOOP(bound_of_each_way,
+     "1: addi t0, t0, 1\n ld t3, 0(a0)\n beqz t3, 2f\n bltu t0, a1, 1b\n j 3f\n"
+     " 2: bltu t0, a2, 1b\n 3:\n");
 LOOP(one_head_for_two, "1: ld t5, 0(a0)\n beqz t5, 1b\n addi t0, t0, 1\n bne t0, a1, 1b\n");
 
 // --- they wait: on what seems their own, or without a loop of their own ---
@@ -139,6 +160,26 @@ FUNCTION(calls_itself,
 LOOP(recurses, "call calls_itself\n");
 FUNCTION(ends_when_up, "ld t5, 0(a0)\n beqz t5, 1f\n .insn r 0x0B, 5, 3, x0, x0, x0\n 1: ret");
 LOOP(ends_in_call, "1: call ends_when_up\n j 1b\n");
+LOOP(ends_in_call_or_later,
+     "li s2, 1\n slli s2, s2, 60\n 1: call ends_when_up\n addi s2, s2, -1\n bnez s2, 1b\n");
+LOOP(ends_in_call_or_never, "li s2, -3\n 1: call ends_when_up\n addi s2, s2, 8\n bnez s2, 1b\n");
+FUNCTION(ends_when_not_0, "beqz a0, 1f\n .insn r 0x0B, 5, 3, x0, x0, x0\n 1: ret");
+FUNCTION(ends_when_down, "ld a0, 0(a0)\n j ends_when_not_0");
+FUNCTION(ends_in_callee,
+         "addi sp, sp, -16\n sd ra, 0(sp)\n ld a0, 0(a0)\n call ends_when_not_0\n"
+         " ld ra, 0(sp)\n addi sp, sp, 16\n ret");
+LOOP(ends_in_call_by_what_it_gives, "mv s2, a0\n 1: ld a0, 0(s2)\n call ends_when_not_0\n j 1b\n");
+FUNCTION(ends_by_s2, "beqz s2, 1f\n .insn r 0x0B, 5, 3, x0, x0, x0\n 1: ret");
+LOOP(ends_in_call_by_what_it_keeps, "li s2, 0\n 1: call ends_by_s2\n lbu s2, 0(a0)\n j 1b\n");
+FUNCTION(ends_behind_turns,
+         "ld t5, 0(a0)\n li t3, 0\n 1: addi t3, t3, 1\n bltu t3, t5, 1b\n addi t3, t3, -9\n"
+         " beqz t3, 2f\n .insn r 0x0B, 5, 3, x0, x0, x0\n 2: ret");
+LOOP(ends_in_call_by_how_often_it_turned,
+     "mv s2, a0\n 1: mv a0, s2\n call ends_behind_turns\n j 1b\n");
+LOOP(ends_in_tail_call, "mv s2, a0\n 1: mv a0, s2\n call ends_when_down\n j 1b\n");
+LOOP(ends_in_call_of_call, "mv s2, a0\n 1: mv a0, s2\n call ends_in_callee\n j 1b\n");
+FUNCTION(steps_by_a1, "li t0, 0\n 1: add t0, t0, a1\n mv t4, t0\n" UNTIL_UP " ret");
+LOOP(by_an_argument_of_0, "li a1, 0\n call steps_by_a1\n");
 
 // --- they do not wait ---
 
@@ -160,6 +201,28 @@ LOOP(words_of_bits, "1: addi t0, t0, 1\n srli t4, t0, 6\n slli t4, t4, 3\n" UNTI
 LOOP(unsigned_by_256, "1: addiw t0, t0, 256\n slli t4, t0, 32\n srli t4, t4, 32\n" UNTIL_UP);
 LOOP(to_a_bound, "1: addi t0, t0, 1\n ld t3, 0(a0)\n bltu t0, t3, 1b\n");
 LOOP(down_to_a_bound, "1: addi t0, t0, -1\n ld t3, 0(a0)\n bltu t3, t0, 1b\n");
-LOOP(calls_what_ends, "mv s2, a1\n 1: call ends_when_up\n addi s2, s2, -1\n bnez s2, 1b\n");
+LOOP(by_a_stride_of_40_zeros,
+     "lui t2, 256\n slli t2, t2, 20\n mul t2, t2, a1\n 1: add t0, t0, t2\n mv t4, t0\n" UNTIL_UP);
+LOOP(times_2_to_the_40,
+     "li t3, 1\n slli t3, t3, 40\n 1: addi t0, t0, 1\n mul t4, t0, t3\n" UNTIL_UP);
+LOOP(bound_is_ahead_on_each_way,
+     "1: ld t3, 0(a0)\n addi t0, t0, 2\n beqz t3, 2f\n addi t0, t0, 1\n 2: bltu t0, a1, 1b\n");
+LOOP(same_bound_on_each_way,
+     "1: addi t0, t0, 1\n ld t3, 0(a0)\n beqz t3, 2f\n bltu t0, a1, 1b\n j 3f\n"
+     " 2: bltu t0, a1, 1b\n 3:\n");
+// Rows of a sparse matrix, as GCC -O2 turns them: their ends at a0, values at a2, how many in the
+// arguments, read again on either way.
+LOOP(rows_of_a_sparse_matrix,
+     "1: ld t3, 0(a0)\n ld t4, 8(a0)\n bgeu t3, t4, 3f\n slli t3, t3, 3\n slli t4, t4, 3\n"
+     " add t3, t3, a2\n add t4, t4, a2\n li t5, 0\n"
+     " 2: ld t6, 0(t3)\n addi t3, t3, 8\n add t5, t5, t6\n bne t4, t3, 2b\n"
+     " sd t5, 0(a0)\n ld t6, 24(a3)\n addi t0, t0, 1\n addi a0, a0, 8\n bltu t0, t6, 1b\n j 4f\n"
+     " 3: sd zero, 0(a0)\n ld t6, 24(a3)\n addi t0, t0, 1\n addi a0, a0, 8\n bltu t0, t6, 1b\n"
+     " 4:\n");
+FUNCTION(ends_by_count,
+         "ld t5, 0(a0)\n addi a1, a1, -1\n bnez a1, 1f\n"
+         " .insn r 0x0B, 5, 3, x0, x0, x0\n 1: add a0, a0, t5\n ret");
+LOOP(ends_in_call_by_its_turn,
+     "mv s2, a1\n 1: mv a1, s2\n call ends_by_count\n addi s2, s2, -1\n bnez s2, 1b\n");
 LOOP(by_two_pointers,
      "1: addi a0, a0, 8\n addi a2, a2, 8\n ld t5, 0(a0)\n ld t3, 0(a2)\n beq t5, t3, 1b\n");

@@ -31,6 +31,7 @@ struct Place {
   unsigned times = 1;      // It is executed at most.
   bool same_way = true;    // All wavefronts come here, as often, unless they have ended.
   bool in_loop = false;    // Of this function.
+  bool is_called = false;  // Perhaps in a loop.
   unsigned functions = 0;  // The first so many may be called.
 };
 
@@ -150,6 +151,7 @@ class Generator {
     place.loops = 2 + index;  // Those of callers are kept.
     place.loops_end = 3 + index;
     place.functions = callees;
+    place.is_called = true;
     if (two_kernels_ && one_of(2)) end(place, data());
     block(place, 2 + static_cast<unsigned>(rng_.below(6)));
     if (!leaf) emit("ld ra, {}(sp)", frame - 8);
@@ -483,14 +485,14 @@ class Generator {
   }
 
   // Some wavefronts of some work-groups end here. What they depend on is not memory where a loop is
-  // around: that would be a wait.
+  // around, perhaps the caller's: that would be a wait.
   void end(const Place& place, unsigned value) {
     const std::string on = label();
     const auto [t, u, v] = several<3>();
     emit("csrr x{}, {:#x}", t, TILE_CSR_WF_ID);
     emit("li x{}, {}", u, leader_);
     emit("beq x{}, x{}, {}", t, u, on);
-    if (place.in_loop || one_of(2)) {
+    if (place.in_loop || one_of(2) || place.is_called) {
       emit("csrr x{}, {:#x}", u, random_id());
       emit("add x{}, x{}, x{}", t, t, u);
       if (place.in_loop) emit("add x{}, x{}, x{}", t, t, loops_[place.loops - 1]);
