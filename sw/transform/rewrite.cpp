@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 
 #include "sw/include/tile.h"
 
@@ -49,6 +50,12 @@ const char* name_of(unsigned csr) {
   }
 }
 
+bool is_below_stack(const Instruction& i) {
+  const bool forms = i.name == std::string_view("addi") && i.rd() != kSp;
+  return i.rs1() == kSp && i.immediate < 0 &&
+         (forms || i.kind == Kind::load || i.kind == Kind::store);
+}
+
 uint32_t vote(unsigned rd, unsigned rs1) { return tile_control(TILE_CONTROL_VOTE, rd, rs1, 0); }
 
 }  // namespace
@@ -68,6 +75,10 @@ Rewrite::Rewrite(const Kernel& kernel, const Analysis& analysis,
                     std::any_of(analysis.code.begin(), analysis.code.end(),
                                 [&](const auto& step) { return shared_ends.contains(step.first); });
   if (is_stock() && analysis.votes) throw Refused("uses tile.vote, which the stock ISA has not");
+  if (is_stock() && analysis.barriers &&
+      std::any_of(analysis.code.begin(), analysis.code.end(),
+                  [](const auto& step) { return is_below_stack(step.second); }))
+    throw Refused("keeps words below sp, where barriers of the stock ISA keep theirs");
   has_frame_ = has_place_ || has_shared_end_ || is_stock();
   if (has_frame_) {
     if (descriptor_.private_bytes >= kMaxPrivate)
@@ -257,7 +268,8 @@ std::vector<uint32_t> Rewrite::mail(unsigned rd, unsigned other) const {
 }
 
 // Counts an arrival, so that those that have returned see that someone has not. Both wait twice: to
-// see all arrivals of this round, and that nobody begins the next before all have seen them.
+// see all arrivals of this round, and that nobody begins the next before all have seen them. Words
+// below sp are free: the RISC-V psABI has no red zone.
 std::vector<uint32_t> Rewrite::stock_barrier() const {
   constexpr uint32_t kBarrier = tile_control(TILE_CONTROL_BARRIER, 0, 0, 0);
   std::vector<uint32_t> words = {sd(kT0, kSp, -8), sd(kT1, kSp, -16), sd(kT2, kSp, -24)};

@@ -282,6 +282,18 @@ TEST_CASE("a kernel with votes needs tile.vote") {
                       "votes: uses tile.vote, which the stock ISA has not");
 }
 
+TEST_CASE("a kernel with barriers that keeps words below sp is not for the stock ISA") {
+  for (const std::string kernel : {"stores_below_stack", "points_below_stack"}) {
+    Options options;
+    options.kernel = kernel;
+    REQUIRE(transform(kernel_file("transform_subjects"), options).kernels.size() > 1);
+    options.isa = Isa::stock;
+    REQUIRE_THROWS_WITH(
+        transform(kernel_file("transform_subjects"), options),
+        kernel + ": keeps words below sp, where barriers of the stock ISA keep theirs");
+  }
+}
+
 TEST_CASE("reading the cycle is a warning") {
   const Result result = transform(kernel_file("launch_probe"), {});
   REQUIRE(result.kernels.at(1).warnings.at(0) ==

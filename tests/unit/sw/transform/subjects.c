@@ -386,6 +386,22 @@ void returns(void) {
 }
 SUBJECT(returns);
 
+// --- refused with the stock ISA ---
+
+void stores_below_stack(void) {
+  __asm__ volatile("sd zero, -8(sp)" : : : "memory");
+  tile_barrier();
+  end();
+}
+SUBJECT(stores_below_stack);
+
+void points_below_stack(void) {
+  __asm__ volatile("addi t0, sp, -24\n sd zero, 0(t0)" : : : "t0", "memory");
+  tile_barrier();
+  end();
+}
+SUBJECT(points_below_stack);
+
 // --- not refused although it loops over memory: the bound is the same, the address steps ---
 
 void walks(void) {
