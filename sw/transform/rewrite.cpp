@@ -20,7 +20,7 @@ using namespace encode;
 constexpr uint32_t kFrameBytes = 48;  // x, y, z, end of a task, count of arrivals.
 constexpr int kEndAt = 24, kCountAt = 32;
 constexpr int kMailTask = 8;  // In a worker's mail: count of arrivals at barriers, task.
-constexpr uint32_t kMaxPrivate = 65536, kMinPrivate = 256;
+constexpr uint32_t kMinPrivate = 256;
 constexpr int kReach = 2040;  // Of an addition's immediate, a multiple of 8.
 
 constexpr size_t field_of_size(unsigned csr) {

@@ -15,6 +15,8 @@
 
 namespace stretto::transform {
 
+constexpr uint32_t kMaxPrivate = 65536;  // Bytes, of the GPU.
+
 // What becomes of one instruction.
 struct Change {
   std::string what;            // Equal texts, equal changes.

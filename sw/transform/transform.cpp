@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <memory>
 #include <optional>
 
+#include "sw/driver/stretto_driver.h"
 #include "sw/include/formats/code_identity.h"
 #include "sw/include/formats/transformed_kernel.h"
 #include "sw/include/tile.h"
@@ -21,6 +23,27 @@ namespace {
 
 // A word that no wavefront executes.
 constexpr uint32_t kFault = 0;
+
+// Of the GPU and the driver.
+constexpr uint32_t kMaxWavefronts = 8;
+constexpr uint32_t kMaxArguments =
+    STRETTO_ARGUMENT_BUFFER_BYTES - sizeof(stretto_transformed_arguments_t);
+
+// Why no launch of the transformed kernel would run; empty if one does.
+std::string unfit(const stretto_kernel_descriptor_t& fields) {
+  if (fields.wavefronts == 0 || fields.wavefronts > kMaxWavefronts)
+    return fmt::format("its descriptor has {} wavefronts, not 1 to {}", fields.wavefronts,
+                       kMaxWavefronts);
+  if (fields.private_bytes != 0 &&
+      (!std::has_single_bit(fields.private_bytes) || fields.private_bytes > kMaxPrivate))
+    return fmt::format(
+        "its descriptor has {} bytes of private memory, no power of two up to 64 KiB",
+        fields.private_bytes);
+  if (fields.kernarg_bytes > kMaxArguments)
+    return fmt::format("its descriptor has {} bytes of arguments, which leave no room for more",
+                       fields.kernarg_bytes);
+  return {};
+}
 
 struct Candidate {
   const Kernel* kernel = nullptr;
@@ -73,6 +96,7 @@ class Transformation {
     } catch (const Refused& refused) {
       candidate.outcome.refusal = refused.what();
     }
+    if (candidate.outcome.refusal.empty()) candidate.outcome.refusal = unfit(kernel.fields);
     if (!options_.kernel.empty() && kernel.name != options_.kernel)
       candidate.outcome.refusal = "not asked for";
     return candidate;

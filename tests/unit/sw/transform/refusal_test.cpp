@@ -337,6 +337,32 @@ TEST_CASE("a kernel with a compressed instruction is refused") {
           std::string::npos);
 }
 
+TEST_CASE(
+    "a kernel whose descriptor no launch would take is refused, the rest of the file is not") {
+  const Bytes good = kernel_file("gemm");
+  const KernelElf elf(good);
+  const Kernel kernel = elf.kernels().front();
+  const auto damaged = [&](auto set) {
+    KernelElf changed(good);
+    Kernel to = kernel;
+    set(to.fields);
+    changed.describe(to);
+    REQUIRE(refusal_of(changed.bytes(), elf.kernels().back().name) == "transformed");
+    return refusal_of(changed.bytes(), kernel.name);
+  };
+  const std::string has = kernel.name + ": its descriptor has ";
+  for (const uint32_t wavefronts : {0u, 9u})
+    REQUIRE(damaged([&](auto& fields) { fields.wavefronts = wavefronts; }) ==
+            has + fmt::format("{} wavefronts, not 1 to 8", wavefronts));
+  for (const uint32_t bytes : {40000u, 131072u})
+    REQUIRE(damaged([&](auto& fields) { fields.private_bytes = bytes; }) ==
+            has + fmt::format("{} bytes of private memory, no power of two up to 64 KiB", bytes));
+  REQUIRE(damaged([](auto& fields) { fields.private_bytes = 0; }) == "transformed");
+  for (const uint32_t bytes : {0xFFFFFFFFu, 0xFFFFFFF9u, 0x10000u})
+    REQUIRE(damaged([&](auto& fields) { fields.kernarg_bytes = bytes; }) ==
+            has + fmt::format("{} bytes of arguments, which leave no room for more", bytes));
+}
+
 TEST_CASE("every truncation is refused") {
   const Bytes good = kernel_file("gemm");
   for (size_t bytes = 0; bytes < good.size(); bytes += 61)
