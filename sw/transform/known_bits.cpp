@@ -59,6 +59,31 @@ KnownBits shifted_right(KnownBits a, unsigned by, bool is_signed) {
   return {a.zeros >> by | ~(~uint64_t{0} >> by), a.ones >> by};
 }
 
+// What is known because an operand is small, or has zeros below.
+KnownBits of_bounds(std::string_view operation, KnownBits a, KnownBits b) {
+  const uint64_t least_a = a.ones, most_a = ~a.zeros, least_b = b.ones, most_b = ~b.zeros;
+  const bool is_power = b.is_constant() && std::has_single_bit(b.ones);
+  if (operation == "sltu" && (most_a < least_b || least_a >= most_b))
+    return KnownBits::constant(most_a < least_b);
+  if (operation.substr(0, 3) == "slt") return {~uint64_t{1}, 0};
+  if (operation == "mul") {
+    const unsigned low = std::min(a.low_zeros() + b.low_zeros(), 64u);
+    return {low == 64 ? ~uint64_t{0} : (uint64_t{1} << low) - 1, 0};
+  }
+  const bool multiplies = operation.substr(0, 4) == "mulh", divides = operation[0] == 'd';
+  if ((most_a == 0 && !divides) || (most_b == 0 && multiplies)) return KnownBits::constant(0);
+  if (operation == "mulhu" && std::countl_zero(most_a) + std::countl_zero(most_b) >= 64)
+    return KnownBits::constant(0);
+  if (operation == "divu" && is_power)
+    return shifted_right(a, static_cast<unsigned>(std::countr_zero(b.ones)), false);
+  if (operation == "divu" && most_a < least_b) return KnownBits::constant(0);
+  if (operation == "remu" && is_power) return {a.zeros | ~(b.ones - 1), a.ones & (b.ones - 1)};
+  if (operation == "remu" && most_a < least_b) return a;
+  if (operation == "rem" && b.is_constant() && (b.ones == 1 || b.ones == ~uint64_t{0}))
+    return KnownBits::constant(0);
+  return {};
+}
+
 // Of 64 bits. The name is without a word's `w`, an immediate's `i` and a comparison's `u`.
 KnownBits of(std::string_view operation, KnownBits a, KnownBits b, unsigned shift_mask) {
   if (operation == "add") return sum(a, b, 0);
@@ -73,19 +98,10 @@ KnownBits of(std::string_view operation, KnownBits a, KnownBits b, unsigned shif
     if (operation == "sll") return {a.zeros << by | ~(~uint64_t{0} << by), a.ones << by};
     return shifted_right(a, by, operation == "sra");
   }
-  const bool compares = operation.substr(0, 3) == "slt";
   if (a.is_constant() && b.is_constant())
     return KnownBits::constant(operation == "sltu" ? a.ones < b.ones
                                                    : of_constants(operation, a.ones, b.ones));
-  if (compares) return {~uint64_t{1}, 0};
-  const bool has_nothing = a.low_zeros() == 64 || b.low_zeros() == 64;
-  if (operation.substr(0, 4) == "mulh") return has_nothing ? KnownBits::constant(0) : KnownBits{};
-  if (operation == "mul") {
-    const unsigned low = std::min(a.low_zeros() + b.low_zeros(), 64u);
-    return {low == 64 ? ~uint64_t{0} : (uint64_t{1} << low) - 1, 0};
-  }
-  if (operation.substr(0, 3) == "rem" && a.low_zeros() == 64) return KnownBits::constant(0);
-  return {};
+  return of_bounds(operation, a, b);
 }
 
 }  // namespace

@@ -84,6 +84,22 @@ TEST_CASE("zeros below are those of both factors, and those of a shift") {
   REQUIRE(KnownBits::computed(two(kOp, 0, 0), four, {1, 0}).low_zeros() == 1);
 }
 
+TEST_CASE("what is small is less than what is not, and has no product above") {
+  const KnownBits byte = {~uint64_t{255}, 0}, any = {}, zero = KnownBits::constant(0);
+  const auto value = KnownBits::constant;
+  REQUIRE(KnownBits::computed(two(kOp, 0, 3), any, zero) == zero);             // sltu
+  REQUIRE(KnownBits::computed(two(kOp, 0, 3), byte, value(256)) == value(1));  // sltu
+  REQUIRE_FALSE(KnownBits::computed(two(kOp, 0, 3), byte, value(255)).is_constant());
+  REQUIRE(KnownBits::computed(two(kOp, 1, 3), byte, byte) == zero);        // mulhu
+  REQUIRE(KnownBits::computed(two(kOp, 1, 5), byte, value(256)) == zero);  // divu
+  REQUIRE(KnownBits::computed(two(kOp, 1, 5), byte, value(300)) == zero);  // divu
+  REQUIRE(KnownBits::computed(two(kOp, 1, 7), any, value(1)) == zero);     // remu
+  REQUIRE(KnownBits::computed(two(kOp, 1, 7), byte, value(300)) == byte);  // remu
+  REQUIRE(KnownBits::computed(two(kOp, 1, 6), any, value(1)) == zero);     // rem
+  REQUIRE(KnownBits::computed(two(kOp, 1, 7), zero, any) == zero);         // remu
+  REQUIRE(KnownBits::computed(two(kOp, 1, 1), zero, any) == zero);         // mulh
+}
+
 // Every instruction folds constants; with fewer bits known, no bit that stays known is another.
 TEST_CASE("what is known of some bits holds for all values that have them") {
   Rng rng(31);
@@ -94,6 +110,7 @@ TEST_CASE("what is known of some bits holds for all values that have them") {
   unsigned known = 0;
   const auto any = [&] {
     const uint64_t one = rng.next(), other = rng.next();
+    if (rng.below(8) == 0) return uint64_t{1} << rng.below(64);
     return rng.below(4) == 0 ? rng.below(8) : rng.below(2) == 0 ? one : one & other;
   };
   for (unsigned trial = 0; trial < 200000; ++trial) {
