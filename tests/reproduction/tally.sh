@@ -19,6 +19,7 @@ of = lambda mode: p99[f"pairs/load-500/tiny+tiny/{mode}"] / p99["pairs/load-500/
 print({mode: of(mode) for mode in ("time-slicing", "mps", "mps-priority", "no-transformation", "tally")})
 sys.exit(not (1 <= of("tally") < min(of("mps"), of("time-slicing"))))
 PYTHON
+grep -qE '^tiny, tiny( +[0-9]+\.[0-9]{3}, [0-9]\.[0-9]{2}){5}$' "$out/log"
 grep -q '^host-40000ns,tiny,tiny,tally,' "$out/results/variants.csv"
 grep -q ',tally-firmware verdict,' "$out/results/table.csv"
 cp "$out/results/simulations.csv" "$out/first.csv"

@@ -143,6 +143,7 @@ class Tally {
                    .out = options_.out,
                    .partial = partial()});
     write_lists();
+    fmt::print("{}", tally_pairs_text(results_, inferences_, trainings_));
     fmt::print("written into {}: table.csv, table.json{}\n", options_.out, written_);
     return status;
   }

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "platform/base/text_table.h"
 #include "platform/results/csv.h"
 
 namespace stretto {
@@ -613,6 +614,34 @@ std::optional<double> tally_slowdown(const TallyResults& results, const std::str
   const auto alone = results.runs.find(tally_trace_folder(inference, kTallyLoad));
   if (together == results.runs.end() || alone == results.runs.end()) return std::nullopt;
   return together->second.p99_ms / alone->second.p99_ms;
+}
+
+std::string tally_pairs_text(const TallyResults& results,
+                             const std::vector<std::string>& inferences,
+                             const std::vector<std::string>& trainings) {
+  TextTable table;
+  std::vector<std::string> head{"inference, training"};
+  head.insert(head.end(), kTallySystems.begin(), kTallySystems.end());
+  table.row(head);
+  bool has_some = false;
+  for (const std::string& inference : inferences)
+    for (const std::string& training : trainings) {
+      std::vector<std::string> row{inference + ", " + training};
+      for (const char* system : kTallySystems) {
+        const auto times = tally_slowdown(results, inference, training, system);
+        const auto alone = results.runs.find(tally_alone_folder(training_list(training)));
+        const auto together = results.runs.find(tally_pair_folder(inference, training, system));
+        has_some |= times.has_value();
+        row.push_back(!times || alone == results.runs.end()
+                          ? "-"
+                          : fmt::format("{:.3f}, {:.2f}", *times,
+                                        together->second.best_effort_per_s / alone->second.per_s));
+      }
+      table.row(row);
+    }
+  if (!has_some) return "";
+  return "p99 of the inference, times that alone; throughput of the training, of that alone\n" +
+         table.text();
 }
 
 std::string tally_day_csv(const TallyResults& results) {

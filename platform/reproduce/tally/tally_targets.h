@@ -87,6 +87,10 @@ std::set<TallySource> tally_sources(const std::string& id);
 Measured measure_tally(const Target& target, const TallyResults& results);
 // A line of each simulation of two clients.
 std::string tally_csv(const TallyResults& results);
+// A table for people: a row a pair at load 0.5, a column a system; empty without any.
+std::string tally_pairs_text(const TallyResults& results,
+                             const std::vector<std::string>& inferences,
+                             const std::vector<std::string>& trainings);
 // A line of each part of the day and system; empty without it.
 std::string tally_day_csv(const TallyResults& results);
 // How many times as long the p99 is as alone; none without both simulations.
