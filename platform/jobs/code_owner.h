@@ -14,6 +14,8 @@ class CodeOwner {
   // A kernel has faulted at `offset` in the memory of GPU `gpu`, which ends the run. Whose it is, "client 1 (b.so)", of
   // which results say so, too; "" if the job has no such client.
   virtual std::string faulted(uint32_t gpu, uint64_t offset) = 0;
+  // "client1" whose code lies there, for timelines; "" if the job has no such client, or one alone.
+  virtual std::string client_at(uint32_t gpu, uint64_t offset) const = 0;
 };
 
 }  // namespace stretto

@@ -24,6 +24,14 @@ uint64_t server_bytes(const MachineSpec& spec) {
 
 }  // namespace
 
+std::optional<size_t> client_at(const SharedGpu& shared, uint32_t gpu, uint64_t offset) {
+  for (size_t i = 0; i < shared.clients.size(); ++i) {
+    const stretto_client_options_t& one = shared.clients[i];
+    if (gpu == one.gpu && offset >= one.memory_begin && offset < one.memory_end) return i;
+  }
+  return std::nullopt;
+}
+
 uint64_t bytes_for_clients(const JobRequest& request) {
   const uint64_t begin = up(request.share.memory_begin), end = request.share.memory_end;
   const uint64_t server = server_bytes(request.spec);

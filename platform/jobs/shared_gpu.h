@@ -5,6 +5,7 @@
 #define STRETTO_PLATFORM_JOBS_SHARED_GPU_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "platform/jobs/job_request.h"
@@ -16,6 +17,9 @@ struct SharedGpu {
   std::vector<stretto_client_options_t> clients;  // A queue and a window of the memory each.
   stretto_client_options_t server;  // The queue and the memory behind them: control blocks.
 };
+
+// Whose window `offset` of GPU `gpu` is in: the client's number, or none.
+std::optional<size_t> client_at(const SharedGpu& shared, uint32_t gpu, uint64_t offset);
 
 // Of rank 0's GPU. Throws UserError if the job has too few queues or too little memory.
 SharedGpu share_gpu(const JobRequest& request, uint32_t clients);  // Equal windows.

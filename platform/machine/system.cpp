@@ -64,7 +64,7 @@ class System::State {
                                     [this, gpu](Time at) { read_use(gpu, at); });
     if (timeline != nullptr) {
       timeline->set_kernel_names(
-          [this](unsigned gpu, uint64_t code) { return code_.at(gpu, code); });
+          [this](unsigned gpu, uint64_t code) { return owned_name(gpu, code); });
     }
     tohost_.resize(count);
     load_firmware();
@@ -422,6 +422,18 @@ class System::State {
       if (!is_sampled()) job->audit(rank, audit);
     }
     all.audit(gpus_[gpu]->memory, audit, where);
+  }
+
+  // "client1 gemm", where jobs have several clients.
+  std::string owned_name(unsigned gpu, uint64_t code) const {
+    std::string name = code_.at(gpu, code);
+    if (name.empty()) return name;
+    for (const auto& job : jobs_)
+      if (const auto* const owner = dynamic_cast<const CodeOwner*>(job.get()); owner != nullptr)
+        if (const std::string client = owner->client_at(gpu, code & STRETTO_OFFSET_MASK);
+            !client.empty())
+          return client + " " + name;
+    return name;
   }
 
   // A fault of a kernel ends the run.

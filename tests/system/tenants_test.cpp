@@ -697,14 +697,14 @@ TEST_CASE("lines may be very long, and a time limit ends their runs, too") {
   CHECK(run.status == 124);
 }
 
-TEST_CASE("rewritten kernels have their names in a timeline, with their form") {
+TEST_CASE("rewritten kernels have their names in a timeline, with their form and client") {
   const Scratch scratch;
   REQUIRE(run_stretto("run tally/small --mode tally --impl all=model --timeline --out " +
                       scratch.path + "/r")
               .status == 0);
   const std::string timeline = stretto::read_file(scratch.path + "/r/timeline.json");
-  for (const char* const name :
-       {"map_add_fp16 wg", "map_add_fp16 (slice) wg", "count (preempt) wg"})
+  for (const char* const name : {"client1 map_add_fp16 wg", "client1 map_add_fp16 (slice) wg",
+                                 "client1 count (preempt) wg", "client0 gemm_"})
     CHECK(timeline.find(name) != std::string::npos);
   CHECK(timeline.find("_DYNAMIC") == std::string::npos);
 }

@@ -149,12 +149,17 @@ CheckReport ProgramJob::check() const {
 }
 
 std::string ProgramJob::faulted(uint32_t gpu, uint64_t offset) {
-  for (size_t i = 0; i < programs_.size() && server_ != nullptr; ++i) {
-    if (!server_->is_of(i, gpu, offset)) continue;
-    programs_[i].has_faulted = true;
-    return fmt::format("client {} ({})", i, programs_[i].call.file);
-  }
-  return "";
+  const auto client =
+      server_ == nullptr ? std::nullopt : stretto::client_at(server_->gpu(), gpu, offset);
+  if (!client) return "";
+  programs_[*client].has_faulted = true;
+  return fmt::format("client {} ({})", *client, programs_[*client].call.file);
+}
+
+std::string ProgramJob::client_at(uint32_t gpu, uint64_t offset) const {
+  const auto client =
+      server_ == nullptr ? std::nullopt : stretto::client_at(server_->gpu(), gpu, offset);
+  return client && programs_.size() > 1 ? fmt::format("client{}", *client) : "";
 }
 
 std::string ProgramJob::outcome_of(const Program& program) {

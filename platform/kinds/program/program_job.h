@@ -36,6 +36,7 @@ class ProgramJob final : public ServersJob, public CodeOwner {
   std::string table() const override;
   boost::json::object details() const override;
   std::string faulted(uint32_t gpu, uint64_t offset) override;
+  std::string client_at(uint32_t gpu, uint64_t offset) const override;
 
  private:
   struct Program {

@@ -24,11 +24,7 @@ class ServerProgram {
   // Until all clients have come and gone. Throws what its status means.
   void run(HostCore& core);
 
-  // Whether it is in the memory of a client, where its code and all that it has lies.
-  bool is_of(size_t client, uint32_t gpu, uint64_t offset) const {
-    const stretto_client_options_t& one = gpu_.clients[client];
-    return gpu == one.gpu && offset >= one.memory_begin && offset < one.memory_end;
-  }
+  const SharedGpu& gpu() const { return gpu_; }
   const tally_server_result_t& result() const { return result_; }
   const tally_server_parameters_t& parameters() const { return parameters_; }
   const ServerLog& log() const { return log_; }

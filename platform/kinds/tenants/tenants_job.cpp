@@ -12,6 +12,7 @@
 
 #include "models/common/error.h"
 #include "platform/config/peaks.h"
+#include "platform/jobs/code_owner.h"
 #include "platform/jobs/operands.h"
 #include "platform/jobs/server_report.h"
 #include "platform/jobs/shared_gpu.h"
@@ -115,7 +116,7 @@ SharedGpu shared_by(const TenantsKind& kind, const JobRequest& request,
   return share_gpu(request, bytes);
 }
 
-class Tenants final : public Job {
+class Tenants final : public Job, public CodeOwner {
  public:
   Tenants(const TenantsKind& kind, const JobRequest& request, const std::vector<TenantText>& texts,
           Memories memories)
@@ -304,6 +305,14 @@ class Tenants final : public Job {
     if (!mode_.by_server) return all;
     all["server"] = server_details(server_, served_, log_, laws_of_run());
     return all;
+  }
+  std::string faulted(uint32_t gpu, uint64_t offset) override {
+    const auto client = stretto::client_at(gpu_, gpu, offset);
+    return client ? fmt::format("client {} ({})", *client, plans_[*client]->name()) : "";
+  }
+  std::string client_at(uint32_t gpu, uint64_t offset) const override {
+    const auto client = stretto::client_at(gpu_, gpu, offset);
+    return client && plans_.size() > 1 ? fmt::format("client{}", *client) : "";
   }
   std::vector<std::string> requests() const override {
     std::vector<std::string> lines;
