@@ -341,8 +341,8 @@ std::string summary(const Results& results) {
   for (const Statistic& one : results.statistics) {
     const size_t name = one.path.find(kSampledError);
     if (!one.path.starts_with("gpu0.") || name == std::string::npos) continue;
-    std::snprintf(text, sizeof text, "\n  error       %.3f %%  by itself: ",
-                  static_cast<double>(one.value) / 1e4);
+    std::snprintf(text, sizeof text,
+                  "\n  error       %.3f %%  by itself: ", static_cast<double>(one.value) / 1e4);
     out << text << one.path.substr(name + std::string(kSampledError).size());
   }
   if (!results.check.limit.empty()) out << "; " << results.check.limit;
