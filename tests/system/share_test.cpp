@@ -5,10 +5,13 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/system/process.h"
 
@@ -112,4 +115,61 @@ TEST_CASE(
               << worst_us << " us at most");
   CHECK(asleep > 0);
   CHECK(awake > 0);
+}
+
+namespace {
+
+// From the begin of a request of the first client to its first work-group, of all requests, ascending.
+std::vector<double> starts_of(const std::string& folder, bool has_others) {
+  std::vector<double> begins, starts;
+  for (const Span& span : spans_of(folder))
+    if (span.name.find("count wg ") != std::string::npos &&
+        (!has_others || span.name.rfind("client0 ", 0) == 0))
+      begins.push_back(span.begin_us);
+  std::ifstream file(folder + "/requests.csv");
+  std::string line;
+  std::getline(file, line);
+  while (std::getline(file, line)) {
+    unsigned client = 0, request = 0;
+    double arrival_ns = 0, begin_ns = 0;
+    REQUIRE(std::sscanf(line.c_str(), "0,%u,%u,%lf,%lf", &client, &request, &arrival_ns,
+                        &begin_ns) == 4);
+    const auto first = std::lower_bound(begins.begin(), begins.end(), begin_ns / 1000);
+    if (client == 0 && first != begins.end()) starts.push_back(*first - begin_ns / 1000);
+  }
+  std::sort(starts.begin(), starts.end());
+  return starts;
+}
+
+}  // namespace
+
+// A packet takes hart 0 some 1.7 us; its first steps give way to a doorbell of higher priority.
+TEST_CASE("with thirteen other queues full, high priority waits for a part of a packet at most") {
+  const Scratch scratch;
+  const std::string high =
+      scratch.file("high.yaml", "tenants:\n  kernels: count:8x10\nmodes: [ideal]\n");
+  scratch.file("low.yaml", "tenants:\n  kernels: 200 count:1x200\nmodes: [ideal]\n");
+  std::string others = "low.yaml";
+  for (unsigned i = 1; i < 13; ++i) others += ", low.yaml";
+  const std::string shared =
+      scratch.file("shared.yaml", "tenants:\n  high: high.yaml\n  best_effort: " + others +
+                                      "\n  lead: 1\nmodes: [mps-priority]\n");
+  const auto run = [&](const std::string& workload, const std::string& mode) {
+    const std::string folder = scratch.path + "/" + mode;
+    const Finished finished = run_stretto(
+        "run " + workload + " --mode " + mode +
+        " --machine a100-nvswitch --set gpus=1 --set gpu.cus=16 --impl all=model --timeline --set "
+        "tenants.requests=40 --set tenants.arrivals=poisson --set tenants.interval_ns=60000 "
+        "--out " +
+        folder);
+    INFO(finished.output);
+    REQUIRE(finished.status == 0);
+    return starts_of(folder, mode != "ideal");
+  };
+  const std::vector<double> alone = run(high, "ideal"), beside = run(shared, "mps-priority");
+  REQUIRE(alone.size() == 40);
+  REQUIRE(beside.size() == 40);
+  WARN("alone " << alone[20] << " us, beside others " << beside[20] << ", at most "
+                << beside.back());
+  CHECK(beside.back() - alone.back() <= 1.5);
 }

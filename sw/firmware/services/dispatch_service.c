@@ -155,8 +155,7 @@ fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_pack
   grid_job_t work;
   const fw_result_t result = prepare(shared, packet, job.queue, 0, &work);
   if (result != STRETTO_OK) return result;
-  heed(shared);
-  if ((shared->queues_stopped & 1u << job.queue) != 0) return STRETTO_ERROR_TABLE_FULL;
+  if (is_to_wait(shared, job.queue)) return STRETTO_ERROR_TABLE_FULL;
   publish(shared, &work, 0, job);
   fence_release();
   if (acquires(packet)) gpu_l2_invalidate(&shared->gpu);

@@ -155,13 +155,30 @@ static outcome_t handle_pipeline(packet_service_t* service, const stretto_pipeli
 }
 
 static __attribute__((cold)) void take_doorbells(void) {
+  shared_t* const shared = attending->shared;
+  const uint32_t before = attending->rung;
   for (unsigned line = intc_claim(QUEUE_HART); line != 0; line = intc_claim(QUEUE_HART)) {
     packet_service_doorbell(attending);
     intc_complete(QUEUE_HART, line);
   }
+  // Whoever had packets already has had his turn.
+  uint32_t lower = 0;
+  for (uint32_t level = 0; level < shared->highest_priority; ++level) {
+    lower |= shared->queues_of[level];
+    if ((attending->rung & ~before & shared->queues_of[level + 1]) != 0)
+      shared->queues_outranked |= lower;
+  }
 }
 
 // Apart, so that other packets cost no more.
+static __attribute__((noinline, cold)) fw_result_t set_priority(
+    packet_service_t* service, unsigned queue, const stretto_priority_t* priority) {
+  const fw_result_t result = schedule_service_priority(service->shared, queue, priority);
+  attending = service;
+  if (service->shared->highest_priority != 0) service->shared->heed = take_doorbells;
+  return result;
+}
+
 static __attribute__((noinline, cold)) fw_result_t time_slice(packet_service_t* service,
                                                               const stretto_time_slice_t* config) {
   if (sharing.high != 0) return STRETTO_ERROR_STATE;
@@ -173,7 +190,8 @@ static __attribute__((noinline, cold)) fw_result_t share_queues(packet_service_t
   if (slice_service_is_on(&slices)) return STRETTO_ERROR_STATE;
   const fw_result_t result = share_service_configure(&sharing, service->shared, config);
   attending = service;
-  service->shared->heed = sharing.high == 0 ? NULL : take_doorbells;
+  const bool heeds = sharing.high != 0 || service->shared->highest_priority != 0;
+  service->shared->heed = heeds ? take_doorbells : NULL;
   return result;
 }
 static __attribute__((noinline, cold)) fw_result_t preempt(packet_service_t* service,
@@ -261,7 +279,7 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
       return OUTCOME_DONE;
     case STRETTO_OP_PRIORITY:
       *what = "priority";
-      *result = schedule_service_priority(service->shared, job.queue, &packet->priority);
+      *result = set_priority(service, job.queue, &packet->priority);
       return OUTCOME_DONE;
     case STRETTO_OP_PREEMPT:
       *what = "preempt";
@@ -398,8 +416,7 @@ static bool take_packet(packet_service_t* service, unsigned queue) {
   const bool is_read = (service->read & 1u << queue) != 0;
   if (!is_read) {
     read_packet(address, packet);
-    heed(shared);
-    if ((shared->queues_stopped & 1u << queue) != 0) return false;
+    if (is_to_wait(shared, queue)) return false;
   }
   if ((packet->header & STRETTO_PACKET_BARRIER) != 0 &&
       shared->started[queue] != shared->completed[queue]) {
@@ -441,7 +458,10 @@ static bool take_of(packet_service_t* service, uint32_t queues, unsigned level) 
   for (unsigned queue = 0; queues != 0; queues >>= 1, ++queue) {
     if ((queues & 1u) == 0) continue;
     if (service->look_at[queue] != 0 && service->look_at[queue] > clint_now()) continue;
-    if (!take_packet(service, queue)) continue;
+    if (!take_packet(service, queue)) {
+      if (service->shared->queues_outranked != 0) return false;  // As are all of this level.
+      continue;
+    }
     if (service->next[queue] == service->limit[queue]) service->rung &= ~(1u << queue);
     service->behind[level] = ~1u << queue;
     return true;
@@ -451,12 +471,19 @@ static bool take_of(packet_service_t* service, uint32_t queues, unsigned level) 
 
 // Of the highest queue that has one; queues of one priority in turn.
 static bool take_next(packet_service_t* service) {
-  const shared_t* shared = service->shared;
+  shared_t* const shared = service->shared;
   const uint32_t queues = service->rung & ~shared->queues_stopped;
   for (unsigned level = shared->highest_priority + 1; queues != 0 && level-- != 0;) {
     const uint32_t equal = queues & shared->queues_of[level];
     const uint32_t behind = equal & service->behind[level];
-    if (take_of(service, behind, level) || take_of(service, equal & ~behind, level)) return true;
+    // Nobody outranks the highest: doorbells wait until its packet is taken.
+    const bool is_undisturbed =
+        level != 0 && level == shared->highest_priority && sharing.high == 0;
+    if (is_undisturbed) shared->heed = NULL;
+    const bool taken = take_of(service, behind, level) ||
+                       (shared->queues_outranked == 0 && take_of(service, equal & ~behind, level));
+    if (is_undisturbed) shared->heed = take_doorbells;
+    if (taken || shared->queues_outranked != 0) return taken;
   }
   return false;
 }
@@ -470,7 +497,15 @@ static void share(packet_service_t* service) {
     service->pipeline_look = at;
 }
 
-// Where queues differ, what was rung meanwhile is looked at between any two packets.
+// A packet that waits for a higher one was none that held its queue.
+static bool is_outranked(shared_t* shared) {
+  if (shared->queues_outranked == 0) return false;
+  shared->queues_outranked = 0;
+  return true;
+}
+
+// Where queues differ, what was rung meanwhile is looked at between any two packets, and between the
+// steps of one.
 void packet_service_run(packet_service_t* service) {
   service->pipeline_look = 0;
   if (service->shared->drains) {
@@ -479,8 +514,9 @@ void packet_service_run(packet_service_t* service) {
     schedule_service_run(service->shared);
     heed(service->shared);
   }
-  while (take_next(service)) {
+  while (take_next(service) || is_outranked(service->shared)) {
     if (service->shared->highest_priority == 0) continue;
+    service->shared->queues_outranked = 0;
     packet_service_doorbell(service);
     share(service);
   }

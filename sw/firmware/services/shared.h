@@ -70,6 +70,7 @@ typedef struct shared {
   uint32_t queues_of[STRETTO_PRIORITIES];       // Those of a priority, one bit each; hart 0.
   uint32_t highest_priority;                    // That a queue has had; hart 0.
   uint32_t queues_stopped;                      // One bit a queue; hart 0.
+  uint32_t queues_outranked;                    // A higher one was rung under a packet; hart 0.
   bool drains;                                  // A preemption has drained; hart 0.
   volatile uint8_t networks;  // What the network service is doing (net_service.c); hart 0.
   bool attends;               // There have been drains, or the network service is not off; hart 0.
@@ -102,13 +103,21 @@ typedef struct shared {
   unsigned gpu_id;
   uint32_t slots_with_area;  // Of kernels that the front end may suspend; hart 0.
   uint32_t slots_used;       // No slot from here on has ever had a kernel; hart 0.
-  void (*heed)(void);        // While queues share the GPU: see heed(); hart 0.
+  void (*heed)(void);        // While queues share the GPU, or differ: see heed(); hart 0.
 } shared_t;
 
 // Hart 0, between the steps of a packet: a doorbell of high priority stops best effort now. Then the
-// queue of the packet may be stopped.
+// packet may have to wait.
 static inline void heed(const shared_t* shared) {
   if (shared->heed != NULL && line_pending()) shared->heed();
+}
+// Likewise; whether a packet of that queue is to wait, because it is stopped or a higher one was rung.
+static inline bool is_to_wait(const shared_t* shared, uint32_t queue) {
+  if (shared->heed != NULL) {
+    if (line_pending()) shared->heed();
+    if ((shared->queues_outranked & 1u << queue) != 0) return true;
+  }
+  return (shared->queues_stopped & 1u << queue) != 0;
 }
 
 // Writes a completion signal: 0 or a negative status. All effects of the packet come before it.
