@@ -60,7 +60,7 @@ fw_result_t net_service_stop(shared_t* shared) {
   fence_private();
   for (unsigned i = 0; i < queue_service_threads(); ++i) queue_service_write_counts(i);
   shared->networks = NET_OFF;
-  shared->attends = shared->drains;
+  shared->attends = shared->drains || shared->highest_priority != 0;
   return STRETTO_OK;
 }
 

@@ -175,7 +175,10 @@ static __attribute__((noinline, cold)) fw_result_t set_priority(
     packet_service_t* service, unsigned queue, const stretto_priority_t* priority) {
   const fw_result_t result = schedule_service_priority(service->shared, queue, priority);
   attending = service;
-  if (service->shared->highest_priority != 0) service->shared->heed = take_doorbells;
+  if (service->shared->highest_priority != 0) {
+    service->shared->heed = take_doorbells;
+    service->shared->attends = true;  // From here on by run_ranked().
+  }
   return result;
 }
 
@@ -458,10 +461,7 @@ static bool take_of(packet_service_t* service, uint32_t queues, unsigned level) 
   for (unsigned queue = 0; queues != 0; queues >>= 1, ++queue) {
     if ((queues & 1u) == 0) continue;
     if (service->look_at[queue] != 0 && service->look_at[queue] > clint_now()) continue;
-    if (!take_packet(service, queue)) {
-      if (service->shared->queues_outranked != 0) return false;  // As are all of this level.
-      continue;
-    }
+    if (!take_packet(service, queue)) continue;
     if (service->next[queue] == service->limit[queue]) service->rung &= ~(1u << queue);
     service->behind[level] = ~1u << queue;
     return true;
@@ -471,19 +471,22 @@ static bool take_of(packet_service_t* service, uint32_t queues, unsigned level) 
 
 // Of the highest queue that has one; queues of one priority in turn.
 static bool take_next(packet_service_t* service) {
-  shared_t* const shared = service->shared;
+  const shared_t* shared = service->shared;
   const uint32_t queues = service->rung & ~shared->queues_stopped;
   for (unsigned level = shared->highest_priority + 1; queues != 0 && level-- != 0;) {
     const uint32_t equal = queues & shared->queues_of[level];
     const uint32_t behind = equal & service->behind[level];
-    // Nobody outranks the highest: doorbells wait until its packet is taken.
-    const bool is_undisturbed =
-        level != 0 && level == shared->highest_priority && sharing.high == 0;
-    if (is_undisturbed) shared->heed = NULL;
-    const bool taken = take_of(service, behind, level) ||
-                       (shared->queues_outranked == 0 && take_of(service, equal & ~behind, level));
-    if (is_undisturbed) shared->heed = take_doorbells;
-    if (taken || shared->queues_outranked != 0) return taken;
+    if (take_of(service, behind, level) || take_of(service, equal & ~behind, level)) return true;
+  }
+  return false;
+}
+
+// Of a level; once a packet waits for a higher queue, all others of the level do.
+static bool take_of_ranked(packet_service_t* service, uint32_t queues, unsigned level) {
+  for (unsigned queue = 0; queues != 0 && service->shared->queues_outranked == 0; ++queue) {
+    const uint32_t one = queues & 1u << queue;
+    queues &= ~one;
+    if (one != 0 && take_of(service, one, level)) return true;
   }
   return false;
 }
@@ -497,28 +500,46 @@ static void share(packet_service_t* service) {
     service->pipeline_look = at;
 }
 
-// A packet that waits for a higher one was none that held its queue.
-static bool is_outranked(shared_t* shared) {
-  if (shared->queues_outranked == 0) return false;
-  shared->queues_outranked = 0;
-  return true;
-}
-
-// Where queues differ, what was rung meanwhile is looked at between any two packets, and between the
-// steps of one.
-void packet_service_run(packet_service_t* service) {
-  service->pipeline_look = 0;
-  if (service->shared->drains) {
-    share(service);
-    heed(service->shared);
-    schedule_service_run(service->shared);
-    heed(service->shared);
-  }
-  while (take_next(service) || is_outranked(service->shared)) {
-    if (service->shared->highest_priority == 0) continue;
-    service->shared->queues_outranked = 0;
+// Where queues differ. What was rung meanwhile is looked at between any two packets, and between the
+// steps of one that a higher queue may outrank: then it waits.
+static __attribute__((noinline, cold)) void run_ranked(packet_service_t* service) {
+  shared_t* const shared = service->shared;
+  for (bool more = true; more;) {
     packet_service_doorbell(service);
     share(service);
+    shared->queues_outranked = 0;
+    more = false;
+    for (unsigned level = shared->highest_priority + 1; !more && level-- != 0;) {
+      const uint32_t equal = service->rung & ~shared->queues_stopped & shared->queues_of[level];
+      const uint32_t behind = equal & service->behind[level], before = equal & ~behind;
+      // Nobody outranks the highest: doorbells wait until its packet is taken.
+      const bool is_undisturbed = level == shared->highest_priority && sharing.high == 0;
+      if (is_undisturbed) shared->heed = NULL;
+      more = take_of_ranked(service, behind, level) || take_of_ranked(service, before, level);
+      if (is_undisturbed) shared->heed = take_doorbells;
+      more = more || shared->queues_outranked != 0;
+    }
+  }
+}
+
+void packet_service_run(packet_service_t* service) {
+  service->pipeline_look = 0;
+  if (service->shared->attends) {
+    if (service->shared->drains) {
+      share(service);
+      heed(service->shared);
+      schedule_service_run(service->shared);
+      heed(service->shared);
+    }
+    if (service->shared->highest_priority != 0) {
+      run_ranked(service);
+      return;
+    }
+  }
+  while (take_next(service)) {
+    if (service->shared->highest_priority == 0) continue;
+    run_ranked(service);  // By what the packet has set.
+    return;
   }
 }
 

@@ -73,9 +73,9 @@ typedef struct shared {
   uint32_t queues_outranked;                    // A higher one was rung under a packet; hart 0.
   bool drains;                                  // A preemption has drained; hart 0.
   volatile uint8_t networks;  // What the network service is doing (net_service.c); hart 0.
-  bool attends;               // There have been drains, or the network service is not off; hart 0.
-  bool rounds;                // Hart 0 is in its loop of the network service; hart 0.
-  uint32_t stop_slots;        // Kernels that a preemption waits for,
+  bool attends;         // Queues differ, drains have been, or the network service is on; hart 0.
+  bool rounds;          // Hart 0 is in its loop of the network service; hart 0.
+  uint32_t stop_slots;  // Kernels that a preemption waits for,
   uint32_t stop_seen[GRID_SLOTS];   // ends and stops of each before it; hart 0.
   job_t stop_job;                   // Hart 0. One at a time.
   volatile uint32_t stops_started;  // Hart 0.
