@@ -185,6 +185,7 @@ class KernelElf::Reader {
         default: break;
       }
     }
+    std::map<uint64_t, uint64_t> ends;  // Of tables, by their begin.
     for (const auto& [address, base] : subtracted) {
       const auto target = added.find(address);
       int32_t distance = 0;
@@ -193,6 +194,10 @@ class KernelElf::Reader {
       if (base + static_cast<uint64_t>(int64_t{distance}) != target->second ||
           image_.is_writable(address))
         continue;
+      // A switch's entries lie one behind the other from where they count from. Of other arrays of
+      // labels some have no relocations.
+      if (address != ends.try_emplace(base, base).first->second) continue;
+      ends[base] += 4;
       image_.tables_[base].push_back(target->second);
       image_.entries_[address] = base;
     }

@@ -76,6 +76,8 @@ void Origins::flow(const Node& from) {
   State state = from.state;
   const Instruction& i = *from.code;
   if (from.callee != kNone) {
+    state.origins[encode::kRa] = kElsewhere;
+    state.bits[encode::kRa] = {.zeros = 3};  // An instruction's address.
     join(from.callee, state);
     each_bit(kCallerSaved, [&](unsigned reg) {
       state.origins[reg] = kElsewhere;

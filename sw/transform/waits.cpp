@@ -103,7 +103,8 @@ class Loop {
     for (uint32_t number = 0; number < numbered_.size(); ++number) {
       const uint32_t place = numbered_[number];
       const Step& step = steps_[body_[place]];
-      if (step.calls || !reached_[place] || !is_moving(states_[place][step.code->rs1()]))
+      if (step.calls || !reached_[place] || !is_moving(states_[place][step.code->rs1()]) ||
+          (step.code->is_tile(TILE_LOAD_F3) && !is_kept(states_[place][step.code->rs2()])))
         same |= load_bit(number);
     }
     const uint64_t waits = exits() & same;
@@ -225,7 +226,10 @@ class Loop {
       result.heads |= bit(kOther);
       state[kMemory].add(result);
       state[kShared].add(result);
-      each_bit(kCallerSaved, [&](unsigned reg) { state[reg] = result; });
+      each_bit(kCallerSaved, [&](unsigned reg) {
+        const Value before = std::exchange(state[reg], result);
+        state[reg].add(before);  // Unless the function changes it.
+      });
       return;
     }
     each_bit(i.reads(), [&](unsigned reg) { result.add(state[reg]); });
@@ -388,8 +392,8 @@ class Loop {
         continue;
       const bool compares = i.funct3() >= 4;
       const bool is_uneven = moving.motion.is_range() || (uneven_ & bit(moving.motion.root)) != 0;
-      if (!compares && is_uneven) continue;  // By some ways it passes what it is to meet.
-      if (bound.loads == 0) return true;
+      // By some ways it passes what it is to meet, but for a bound that it steps towards.
+      if (!is_uneven && bound.loads == 0) return true;
       const bool is_less = (i.funct3() & 1) == 0;
       const bool leaves_below = is_less != is_inside(step.next[0]);  // If rs1 is less than rs2.
       if (compares && moving.motion.outer == 0 &&

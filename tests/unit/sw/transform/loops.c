@@ -180,6 +180,19 @@ LOOP(ends_in_tail_call, "mv s2, a0\n 1: mv a0, s2\n call ends_when_down\n j 1b\n
 LOOP(ends_in_call_of_call, "mv s2, a0\n 1: mv a0, s2\n call ends_in_callee\n j 1b\n");
 FUNCTION(steps_by_a1, "li t0, 0\n 1: add t0, t0, a1\n mv t4, t0\n" UNTIL_UP " ret");
 LOOP(by_an_argument_of_0, "li a1, 0\n call steps_by_a1\n");
+// Steps of 1 or 2, as memory says, miss what is one place wide, and a sign that comes and goes.
+#define STEP_BY_FLAG "1: ld t5, 0(a0)\n addi t0, t0, 1\n bnez t5, 2f\n addi t0, t0, 1\n 2: "
+LOOP(bound_is_one_place_wide, STEP_BY_FLAG "sub t4, t0, a1\n bgeu t4, t2, 1b\n");
+LOOP(sign_comes_and_goes,
+     "li t3, 1\n slli t3, t3, 63\n addi t3, t3, 1\n" STEP_BY_FLAG "mul t4, t0, t3\n bgez t4, 1b\n");
+FUNCTION(changes_a3, "addi a3, a3, 1\n ret");
+LOOP(kept_over_a_call, "1: ld t5, 0(a0)\n call changes_a3\n beqz t5, 1b\n");
+FUNCTION(steps_by_a_bit_of_ra, "andi t2, ra, 1\n 1: add t0, t0, t2\n mv t4, t0\n" UNTIL_UP " ret");
+LOOP(by_a_bit_of_ra, "li ra, 1\n call steps_by_a_bit_of_ra\n");
+LOOP(by_pitch_and_back,
+     "li t3, 0x800080002\n li t6, 0x800000000\n 1: addi a0, a0, 8\n sub t3, t3, t6\n"
+     " .insn r 0x0B, 0, 0, x0, a0, t3\n .insn r 0x0B, 1, 0, x0, a2, t3\n"
+     " ld t5, 8(a2)\n beqz t5, 1b\n");
 
 // --- they do not wait ---
 

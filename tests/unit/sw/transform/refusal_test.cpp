@@ -106,6 +106,7 @@ TEST_CASE("each kernel that cannot be rewritten is refused with its reason and p
       {"calls_pointer", jump + "calls_pointer+"},
       {"jumps_by_offsets", jump + "jumps_by_offsets+"},
       {"jumps_to_label", jump + "jumps_to_label+"},
+      {"jumps_by_words", jump + "jumps_by_words+"},
       {"adds_another_table", jump + "adds_another_table+"},
       {"adds_another_table_on_a_way", jump + "adds_another_table_on_a_way+"},
       {"loads_half_of_an_entry", jump + "loads_half_of_an_entry+"},
@@ -204,10 +205,16 @@ TEST_CASE("a loop whose address or bound only seems to move is refused") {
                            "ends_in_call_by_how_often_it_turned",
                            "ends_in_tail_call",
                            "ends_in_call_of_call",
-                           "by_an_argument_of_0"}) {
+                           "by_an_argument_of_0",
+                           "bound_is_one_place_wide",
+                           "sign_comes_and_goes",
+                           "kept_over_a_call",
+                           "by_a_bit_of_ra",
+                           "by_pitch_and_back"}) {
     INFO(name);
     const std::map<std::string, std::string> places = {{"recurses", "calls_itself"},
-                                                       {"by_an_argument_of_0", "steps_by_a1"}};
+                                                       {"by_an_argument_of_0", "steps_by_a1"},
+                                                       {"by_a_bit_of_ra", "steps_by_a_bit_of_ra"}};
     const std::string place = places.contains(name) ? places.at(name) : name;
     REQUIRE(refusal_of(file, name)
                 .rfind(fmt::format("{}: {}a loop reads the same memory until it changes at {}+",

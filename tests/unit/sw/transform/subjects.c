@@ -333,6 +333,24 @@ second:
 }
 SUBJECT(jumps_by_offsets);
 
+// The second word is 0 and has no relocation.
+void jumps_by_words(void) {
+  const subject_arguments_t* a = arguments();
+  const uint64_t id = tile_csr(TILE_CSR_WG_ID);
+  static const int kOffsets[3] = {&&second - &&first, &&first - &&first, &&third - &&first};
+  goto*(&&first + kOffsets[id % 3]);
+first:
+  *word(a->out, 8 * tile_csr(TILE_CSR_WG_ID)) = id;
+  end();
+second:
+  *word(a->out, 8 * tile_csr(TILE_CSR_WG_ID) + 1) = id;
+  end();
+third:
+  *word(a->out, 8 * tile_csr(TILE_CSR_WG_ID) + 2) = id;
+  end();
+}
+SUBJECT(jumps_by_words);
+
 void jumps_to_label(void) {
   const subject_arguments_t* a = arguments();
   const uint64_t value = switched(tile_csr(TILE_CSR_WG_ID), a->count);
