@@ -71,9 +71,11 @@ std::vector<Stop> stops_of(const std::vector<Span>& spans) {
   for (const Span& one : spans) {
     if (const auto id = best_effort_group(one)) {
       // Behind a pause, and the next one of the same kernel: work-groups begin in the order of ids.
-      // What had gone on just before has filled the units, and its last one tells nothing.
+      // What had gone on just before the packet came has filled the units, and tells nothing.
       const bool is_pause = one.begin_us - last_us > 5;
-      if (is_pause && *id == last + 1 && last_us - going_since_us > 1) stops.push_back(candidate);
+      const bool tells =
+          candidate.header_us > going_since_us || candidate.at_us - going_since_us > 1;
+      if (is_pause && *id == last + 1 && tells) stops.push_back(candidate);
       if (is_pause) going_since_us = one.begin_us;
       last = *id;
       last_us = one.begin_us;
