@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "platform/base/percentile.h"
@@ -84,6 +86,13 @@ std::vector<const ServerRecord*> refused_and_launched(const ServerLog& log) {
   return found;
 }
 
+// Each kernel once, and why.
+std::set<std::pair<std::string, std::string>> untransformed(const ServerLog& log) {
+  std::set<std::pair<std::string, std::string>> all;
+  for (const ServerRecord* one : refused_and_launched(log)) all.emplace(one->kernel, one->text);
+  return all;
+}
+
 }  // namespace
 
 uint32_t form_of(const std::string& name) {
@@ -128,12 +137,6 @@ void add_policy(std::map<std::string, std::string>& contents) {
   ParameterSet set;
   describe_policy(policy, set);
   for (const Parameter& one : set.all()) contents[one.path] = "";
-}
-
-std::set<std::pair<std::string, std::string>> untransformed(const ServerLog& log) {
-  std::set<std::pair<std::string, std::string>> all;
-  for (const ServerRecord* one : refused_and_launched(log)) all.emplace(one->kernel, one->text);
-  return all;
 }
 
 json::object server_details(const tally_server_parameters_t& server,

@@ -7,9 +7,7 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
-#include <utility>
 
 #include "models/common/component.h"
 #include "models/common/memory_image.h"
@@ -27,9 +25,6 @@ uint32_t form_of(const std::string& name);  // STRETTO_FORM_*, of its name in re
 
 // Its parameters in Job::contents(): how the work is done, and no part of it.
 void add_policy(std::map<std::string, std::string>& contents);
-
-// Kernels that were launched as they are because no form of them exists, by client and name, and why.
-std::set<std::pair<std::string, std::string>> untransformed(const ServerLog& log);
 
 // `server` in `job` of stats.json. `laws`: of the run.
 boost::json::object server_details(const tally_server_parameters_t& server,

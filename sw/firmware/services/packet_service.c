@@ -29,7 +29,7 @@
 static stretto_packet_t next_packet[STRETTO_QUEUE_COUNT];  // Of each queue.
 static share_t sharing FW_NOINIT;  // Most runs have none: boot does not clear them.
 static slices_t slices FW_NOINIT;
-static packet_service_t* attending;  // Set while queues share the GPU.
+static packet_service_t* attending;  // Set while queues share the GPU, or differ.
 
 typedef enum outcome { OUTCOME_DONE, OUTCOME_STARTED, OUTCOME_HELD } outcome_t;
 
