@@ -279,6 +279,11 @@ TEST_CASE("the policy behind which programs run is theirs to set, and results sa
   CHECK(number(two, "launches") == 24);
   CHECK(number(two, "originals") == 12);
   CHECK(number(two, "tasks") + number(two, "slices") > 0);
+  const boost::json::value laws = programs.results().at("audit").at("laws");
+  for (const char* const law :
+       {"work-groups that were not launched once", "task counters not in tasks .. tasks + workers",
+        "best-effort launches while high priority was active"})
+    CHECK(laws.at(law).at("checked").to_number<uint64_t>() == 1);
   CHECK(number(served(" --set program.profile_warm_up_iterations=10"), "originals") == 24);
 }
 
