@@ -58,7 +58,7 @@ static fw_result_t prepare(const shared_t* shared, const stretto_dispatch_packet
   }
   stretto_kernel_descriptor_t d;
   read_descriptor(packet->kernel_object, &d);
-  heed(shared);
+  if (shared->heed != NULL && is_to_wait(shared, queue)) return STRETTO_ERROR_TABLE_FULL;
   const fw_result_t valid = check_descriptor(&d, shared->gpu_id);
   if (valid != STRETTO_OK) return valid;
   if (packet->workgroup_size_x != d.wavefronts || packet->grid_size_x % d.wavefronts != 0)

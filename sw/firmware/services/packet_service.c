@@ -46,8 +46,8 @@ fw_result_t packet_service_init(packet_service_t* service, shared_t* shared,
 void packet_service_doorbell(packet_service_t* service) {
   const uint32_t rung = doorbell_take_pending();
   share_service_rung(&sharing, service->shared, rung);  // Before all else.
-  for (unsigned queue = 0; queue < STRETTO_QUEUE_COUNT; ++queue) {
-    if ((rung & 1u << queue) == 0) continue;
+  for (uint32_t left = rung, queue = 0; left != 0; left >>= 1, ++queue) {
+    if ((left & 1u) == 0) continue;
     const uint64_t limit = doorbell_value(queue) + 1;
     // Rings may overtake each other's values, never go back.
     if (limit <= service->limit[queue]) continue;
@@ -154,19 +154,23 @@ static outcome_t handle_pipeline(packet_service_t* service, const stretto_pipeli
   return OUTCOME_DONE;
 }
 
+// Until one outranks what is being taken; the others then wait until that has been taken, unless they
+// may stop best effort.
 static __attribute__((cold)) void take_doorbells(void) {
   shared_t* const shared = attending->shared;
+  if (shared->queues_outranked != 0 && sharing.high == 0) return;
   const uint32_t before = attending->rung;
   for (unsigned line = intc_claim(QUEUE_HART); line != 0; line = intc_claim(QUEUE_HART)) {
     packet_service_doorbell(attending);
     intc_complete(QUEUE_HART, line);
-  }
-  // Whoever had packets already has had his turn.
-  uint32_t lower = 0;
-  for (uint32_t level = 0; level < shared->highest_priority; ++level) {
-    lower |= shared->queues_of[level];
-    if ((attending->rung & ~before & shared->queues_of[level + 1]) != 0)
-      shared->queues_outranked |= lower;
+    // Whoever had packets already has had his turn.
+    const uint32_t rung = attending->rung & ~before;
+    uint32_t lower = 0;
+    for (uint32_t level = 0; level < shared->highest_priority; ++level) {
+      lower |= shared->queues_of[level];
+      if ((rung & shared->queues_of[level + 1]) != 0) shared->queues_outranked |= lower;
+    }
+    if (shared->queues_outranked != 0 && sharing.high == 0) return;
   }
 }
 
@@ -410,6 +414,23 @@ static __attribute__((noinline, cold)) void end_apart(packet_service_t* service,
   serve_network(service);
 }
 
+// The slot first, then the index that lets the driver use it again.
+static void tell_driver(const packet_service_t* service, unsigned queue) {
+  mmio_write64(((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) +
+                   STRETTO_READ_INDEX_OFFSET(service->shared->gpu_id, queue),
+               service->next[queue]);
+}
+
+// What was put off for a higher queue.
+static __attribute__((noinline, cold)) void pay_owed(packet_service_t* service) {
+  for (uint32_t left = service->owed, queue = 0; left != 0; left >>= 1, ++queue) {
+    if ((left & 1u) == 0) continue;
+    give_up(slot_address(service, queue, service->next[queue] - 1));
+    tell_driver(service, queue);
+  }
+  service->owed = 0;
+}
+
 // Takes the next packet of a queue. Returns whether it did.
 static bool take_packet(packet_service_t* service, unsigned queue) {
   shared_t* shared = service->shared;
@@ -418,6 +439,7 @@ static bool take_packet(packet_service_t* service, unsigned queue) {
   stretto_packet_t* const packet = &next_packet[queue];
   const bool is_read = (service->read & 1u << queue) != 0;
   if (!is_read) {
+    if (shared->heed != NULL && is_to_wait(shared, queue)) return false;
     read_packet(address, packet);
     if (is_to_wait(shared, queue)) return false;
   }
@@ -436,35 +458,44 @@ static bool take_packet(packet_service_t* service, unsigned queue) {
   const outcome_t outcome = handle(service, packet, job, &what, &result);
   if (outcome == OUTCOME_HELD) return false;
   heed(shared);
-  // The slot first, then the index that lets the driver use it again.
+  const bool is_started_kernel =
+      outcome == OUTCOME_STARTED && (packet->header & TYPE_MASK) == STRETTO_PACKET_KERNEL_DISPATCH;
+  if (is_started_kernel && (shared->queues_outranked & 1u << queue) != 0) {
+    service->owed |= 1u << queue;
+    service->read &= ~(1u << queue);
+    ++service->next[queue];
+    return true;
+  }
   if (!is_read) give_up(address);
   heed(shared);
   service->read &= ~(1u << queue);
   ++service->next[queue];
-  mmio_write64(((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) +
-                   STRETTO_READ_INDEX_OFFSET(shared->gpu_id, queue),
-               service->next[queue]);
+  tell_driver(service, queue);
   if (outcome == OUTCOME_DONE) {
     if (result != STRETTO_OK) {
       end_apart(service, job, index, what, result);
       return true;
     }
     complete_signal(job.signal, STRETTO_OK);
-  } else if ((packet->header & TYPE_MASK) != STRETTO_PACKET_KERNEL_DISPATCH) {
+  } else if (!is_started_kernel) {
     clint_poke(COMPLETION_HART);  // It may have been complete before hart 1 could know of it.
   }
   return true;
 }
 
-// Takes a packet of the first of these queues that has one to take now.
-static bool take_of(packet_service_t* service, uint32_t queues, unsigned level) {
+// Takes the next packet of a queue if it has one to take now.
+static inline bool take_of(packet_service_t* service, unsigned queue, unsigned level) {
+  if (service->look_at[queue] != 0 && service->look_at[queue] > clint_now()) return false;
+  if (!take_packet(service, queue)) return false;
+  if (service->next[queue] == service->limit[queue]) service->rung &= ~(1u << queue);
+  service->behind[level] = ~1u << queue;
+  return true;
+}
+
+// Of the first of these queues that has one.
+static bool take_first(packet_service_t* service, uint32_t queues, unsigned level) {
   for (unsigned queue = 0; queues != 0; queues >>= 1, ++queue) {
-    if ((queues & 1u) == 0) continue;
-    if (service->look_at[queue] != 0 && service->look_at[queue] > clint_now()) continue;
-    if (!take_packet(service, queue)) continue;
-    if (service->next[queue] == service->limit[queue]) service->rung &= ~(1u << queue);
-    service->behind[level] = ~1u << queue;
-    return true;
+    if ((queues & 1u) != 0 && take_of(service, queue, level)) return true;
   }
   return false;
 }
@@ -476,17 +507,31 @@ static bool take_next(packet_service_t* service) {
   for (unsigned level = shared->highest_priority + 1; queues != 0 && level-- != 0;) {
     const uint32_t equal = queues & shared->queues_of[level];
     const uint32_t behind = equal & service->behind[level];
-    if (take_of(service, behind, level) || take_of(service, equal & ~behind, level)) return true;
+    if (take_first(service, behind, level) || take_first(service, equal & ~behind, level))
+      return true;
   }
   return false;
 }
 
-// Of a level; once a packet waits for a higher queue, all others of the level do.
-static bool take_of_ranked(packet_service_t* service, uint32_t queues, unsigned level) {
-  for (unsigned queue = 0; queues != 0 && service->shared->queues_outranked == 0; ++queue) {
-    const uint32_t one = queues & 1u << queue;
-    queues &= ~one;
-    if (one != 0 && take_of(service, one, level)) return true;
+// Of these queues those whose packet, which has been read, waits for those before it.
+static uint32_t waiting_of(const packet_service_t* service, uint32_t queues) {
+  const uint64_t* started = service->shared->started;
+  const volatile uint64_t* completed = service->shared->completed;
+  uint32_t waiting = 0;
+  for (uint32_t left = service->read & queues, bit = 1; left != 0; left >>= 1, bit <<= 1) {
+    if ((left & 1u) != 0 && *started != *completed) waiting |= bit;
+    ++started;
+    ++completed;
+  }
+  return waiting;
+}
+
+// Of a level; once one waits for a higher queue, all others of the level do.
+static bool take_ranked(packet_service_t* service, uint32_t queues, unsigned level) {
+  for (unsigned queue = 0; queues != 0; queues >>= 1, ++queue) {
+    if ((queues & 1u) == 0) continue;
+    if (take_of(service, queue, level)) return true;
+    if (service->shared->queues_outranked != 0) return false;
   }
   return false;
 }
@@ -505,20 +550,26 @@ static void share(packet_service_t* service) {
 static __attribute__((noinline, cold)) void run_ranked(packet_service_t* service) {
   shared_t* const shared = service->shared;
   for (bool more = true; more;) {
-    packet_service_doorbell(service);
-    share(service);
+    if (line_pending()) take_doorbells();
+    if (shared->drains) share(service);
+    if (service->owed != 0 && shared->queues_outranked == 0) pay_owed(service);
     shared->queues_outranked = 0;
     more = false;
     for (unsigned level = shared->highest_priority + 1; !more && level-- != 0;) {
-      const uint32_t equal = service->rung & ~shared->queues_stopped & shared->queues_of[level];
+      uint32_t equal = service->rung & shared->queues_of[level];
+      equal &= ~(shared->queues_stopped | service->owed);
+      if (equal != 0) equal &= ~waiting_of(service, equal);
+      if (equal == 0) continue;
       const uint32_t behind = equal & service->behind[level], before = equal & ~behind;
       // Nobody outranks the highest: doorbells wait until its packet is taken.
       const bool is_undisturbed = level == shared->highest_priority && sharing.high == 0;
       if (is_undisturbed) shared->heed = NULL;
-      more = take_of_ranked(service, behind, level) || take_of_ranked(service, before, level);
+      more = behind != 0 && take_ranked(service, behind, level);
+      if (!more && shared->queues_outranked == 0) more = take_ranked(service, before, level);
       if (is_undisturbed) shared->heed = take_doorbells;
       more = more || shared->queues_outranked != 0;
     }
+    more = more || service->owed != 0;
   }
 }
 

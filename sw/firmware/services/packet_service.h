@@ -21,6 +21,7 @@ typedef struct packet_service {
   uint32_t rung;  // Queues with packets announced and not taken, one bit each.
   uint32_t behind[STRETTO_PRIORITIES];  // Queues behind the one of a priority that was served last.
   uint32_t read;  // Queues whose next packet was read and waits for those before it, likewise.
+  uint32_t owed;  // Queues whose driver has not been told of the last one that was taken, likewise.
   uint64_t look_at[STRETTO_QUEUE_COUNT];  // When a barrier that polls looks again; 0 = none does.
   uint64_t
       pipeline_look;  // When a pipeline behind another one, or what shares the GPU, is looked at

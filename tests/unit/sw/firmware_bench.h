@@ -64,6 +64,7 @@ struct Firmware {
   void rings(uint64_t index, unsigned queue) {
     device.word[STRETTO_DOORBELL_BASE + DOORBELL_PENDING_OFFSET] |= 1u << queue;
     device.word[STRETTO_DOORBELL_BASE + DOORBELL_VALUE_OFFSET_AT(queue)] = index;
+    device.word[STRETTO_INTC_BASE + INTC_CLAIM_OFFSET_AT(QUEUE_HART)] = STRETTO_IRQ_DOORBELL;
   }
   void ring(uint64_t index, unsigned queue = 0) {
     rings(index, queue);

@@ -25,6 +25,66 @@ TEST_CASE(
   CHECK(order == std::vector<unsigned>{0, 501, 502, 1, 2});
 }
 
+namespace {
+
+// A kernel of queue 5, under which queue 2, of higher priority, is rung with one packet; what became
+// of both, in order. on_step gives the place where it is rung.
+enum class Event { launched, told, high_done };
+template <class OnStep>
+std::vector<Event> order_under(OnStep on_step) {
+  Firmware f;
+  f.put_descriptor();
+  f.put(0, priority(2), 5);
+  f.put(0, priority(3), 2);
+  f.ring(0, 5);
+  f.ring(0, 2);
+  std::vector<Event> order;
+  const auto notes = [&](uint64_t address, Event event) {
+    f.device.on_write[address] = [&f, &order, address, event](uint64_t value) {
+      f.device.word[address] = value;
+      order.push_back(event);
+    };
+  };
+  stretto_packet_t nothing{};
+  nothing.barrier.header = STRETTO_PACKET_BARRIER_AND;
+  f.put(1, dispatch(15), 5);
+  f.put(1, nothing, 2);
+  notes(f.signal(201), Event::high_done);
+  notes(kHost + STRETTO_READ_INDEX_OFFSET(uint64_t{kGpu}, 5), Event::told);
+  notes(slot_register(GRID_SCHEDULER_SLOT_CONTROL_OFFSET, 0), Event::launched);
+  on_step(f, [&f, rung = false]() mutable {
+    if (!rung) f.rings(1, 2);
+    rung = true;
+  });
+  f.ring(1, 5);
+  CHECK(f.device.at(kHost + STRETTO_READ_INDEX_OFFSET(uint64_t{kGpu}, 5)) == 2);
+  CHECK(f.device.at(kOwn + STRETTO_QUEUE_OFFSET(uint64_t{5}) + 64) == STRETTO_PACKET_INVALID);
+  return order;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel whose descriptor has been read makes way for a higher queue") {
+  const auto order = order_under([](Firmware& f, auto ring) {
+    f.device.on_read[kDescriptor] = [&f, ring]() mutable {
+      ring();
+      return f.device.word[kDescriptor];
+    };
+  });
+  CHECK(order == std::vector{Event::high_done, Event::launched, Event::told});
+}
+
+TEST_CASE("the driver is told of a kernel that was started behind what a higher queue has") {
+  const auto order = order_under([](Firmware& f, auto ring) {
+    const uint64_t control = slot_register(GRID_SCHEDULER_SLOT_CONTROL_OFFSET, 0);
+    f.device.on_write[control] = [then = f.device.on_write[control], ring](uint64_t value) mutable {
+      then(value);
+      ring();
+    };
+  });
+  CHECK(order == std::vector{Event::launched, Event::high_done, Event::told});
+}
+
 TEST_CASE("queues of one priority are served in turn, and their kernels are placed by it") {
   Firmware f;
   f.put_descriptor();
