@@ -107,10 +107,7 @@ BodyLaw::BodyLaw(const BodyTimes& of, const BodyRates& rates, uint64_t hbm_limit
   for (unsigned part = 0; part < kGpuParts; ++part) spread(demands[part], bytes[part]);
   for (unsigned bodies = 1; bodies <= kMostResident; ++bodies) {
     Equals& all = equals[bodies];
-    for (const uint64_t one : load) {
-      const Sharer sharer{bodies, one};
-      all.stretch = std::max(all.stretch, stretch_by(one, equal_share(&sharer, 1, kOne)));
-    }
+    for (const uint64_t one : load) all.stretch = std::max(all.stretch, bodies * one);
     all.stretch = all.stretch * factor[bodies] >> kFractionBits;
     for (unsigned part = 0; part < kGpuParts; ++part)
       all.asked[part] = asked_by(bodies, bytes[part][bodies], all.stretch);
@@ -125,6 +122,128 @@ Time BodyLaw::draw(uint64_t launch, uint64_t which, bool first, bool by_itself,
   const bool takes_first = has_both ? first : one.first.count != 0;
   return scaled((takes_first ? one.first : one.rest).draw(random),
                 by_itself ? corrected[index] : alone, full);
+}
+
+namespace {
+
+constexpr unsigned kMostCompanies = 32;
+
+// By how much longer than alone a request of each part takes.
+using Waits = std::array<uint64_t, kUnitParts>;
+
+// Bodies whose requests of each part wait as `busy` says, those of a company for at least what it
+// finds there of others (`found`).
+class Unit {
+ public:
+  Unit(Company* companies, unsigned number, const Waits* found)
+      : companies_(companies), number_(number), found_(found) {
+    wait();
+  }
+
+  // Has the requests of each part wait until it is just busy, or no longer than for what is found.
+  void fill() {
+    constexpr unsigned kRounds = 8;
+    for (unsigned round = 0; round < kRounds; ++round) {
+      const Waits before = busy_;
+      for (unsigned part = 0; part < kUnitParts; ++part) fill(part);
+      if (std::equal(busy_.begin(), busy_.end(), before.begin(), [](uint64_t a, uint64_t b) {
+            return std::max(a, b) - std::min(a, b) <= kOne >> 12;
+          }))
+        break;
+    }
+    // Nobody gets more than there is, though the rounds have not come to rest.
+    Wide most = kOne;
+    for (unsigned part = 0; part < kUnitParts; ++part) most = std::max(most, asked_of(part).all);
+    for (unsigned i = 0; i < number_ && most > kOne; ++i)
+      companies_[i].stretch = static_cast<uint64_t>(companies_[i].stretch * most >> kFractionBits);
+  }
+
+  // Requests of each part that one finds there who comes from outside.
+  Waits found() const {
+    Waits all{};
+    for (unsigned part = 0; part < kUnitParts; ++part) {
+      for (unsigned i = 0; i < number_; ++i)
+        all[part] += companies_[i].count * scaled(companies_[i].law->load[part],
+                                                  kOne + wait_of(i, part), companies_[i].stretch);
+    }
+    return all;
+  }
+
+ private:
+  // What is asked of a part, of what it has; by how much that falls as its requests take longer.
+  struct Asked {
+    Wide all = 0, slope = 0;
+  };
+
+  uint64_t wait_of(unsigned company, unsigned part) const {
+    return found_ == nullptr ? busy_[part] : std::max(busy_[part], found_[company][part]);
+  }
+
+  void wait() {
+    for (unsigned i = 0; i < number_; ++i) {
+      Wide more = 0;
+      for (unsigned part = 0; part < kUnitParts; ++part)
+        more += Wide{companies_[i].law->load[part]} * wait_of(i, part);
+      companies_[i].stretch = kOne + static_cast<uint64_t>(more >> kFractionBits);
+    }
+  }
+
+  Asked asked_of(unsigned part) const {
+    Asked asked;
+    for (unsigned i = 0; i < number_; ++i) {
+      const Wide each = (companies_[i].law->load[part] << kFractionBits) / companies_[i].stretch;
+      asked.all += companies_[i].count * each;
+      if (wait_of(i, part) == busy_[part])
+        asked.slope += companies_[i].count * each * each >> kFractionBits;
+    }
+    return asked;
+  }
+
+  // What one unit of it can take for one that asks, 1 / asked, is concave in the wait of those that
+  // wait alike: Newton's steps never go too far but where more come to wait so.
+  void fill(unsigned part) {
+    constexpr unsigned kSteps = 16;
+    busy_[part] = 0;
+    wait();
+    if (asked_of(part).all <= kOne) return;
+    if (found_ != nullptr) {
+      busy_[part] = ~uint64_t{0};
+      for (unsigned i = 0; i < number_; ++i) busy_[part] = std::min(busy_[part], found_[i][part]);
+    }
+    for (unsigned step = 0; step < kSteps; ++step) {
+      wait();
+      const Asked asked = asked_of(part);
+      if (asked.all <= kOne || asked.slope == 0) return;
+      const auto more = static_cast<uint64_t>(asked.all * (asked.all - kOne) / asked.slope);
+      if (more == 0) return;
+      busy_[part] += more;
+    }
+    wait();
+  }
+
+  Company* const companies_;
+  const unsigned number_;
+  const Waits* const found_;  // Of each company; nullptr: nothing.
+  Waits busy_{};
+};
+
+}  // namespace
+
+void lengthen_on_unit(Company* companies, unsigned number) {
+  if (number == 1) {
+    Unit(companies, number, nullptr).fill();
+    return;
+  }
+  std::array<Waits, kMostCompanies> found;
+  std::array<Company, kMostCompanies> others;
+  for (unsigned one = 0; one < number; ++one) {
+    std::remove_copy_if(companies, companies + number, others.begin(),
+                        [&](const Company& of) { return &of == companies + one; });
+    Unit unit(others.data(), number - 1, nullptr);
+    unit.fill();
+    found[one] = unit.found();
+  }
+  Unit(companies, number, found.data()).fill();
 }
 
 uint64_t equal_share(const Sharer* sharers, unsigned number, uint64_t capacity) {

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a body takes beside others: a roofline with shares.
+// How long a body takes beside others.
 //
 // Alone on the GPU a work-group takes `alone`. It uses the unit's tensor pipe, SIMT pipe and issue
-// slots, the L2's banks and the memory as `demand` says. Where what is resident asks for more than a
-// part has, the part is shared out: whoever needs less than an equal share has what it needs, the
-// others an equal share of the rest, and take as much longer. What that does not explain of the time
-// that was measured with so many resident is a factor, kept by residency: latency under load. Of a
-// kernel that the memory bounds, it is memory time, and makes its demand larger.
+// slots, the L2's banks and the memory as `demand` says. Of the unit's parts a wavefront asks for one
+// thing after another, and what it asks for waits in turn with what others do: in a part that is
+// asked for more than it has, each request takes so much longer that the part is just busy, and a
+// body as much as it uses the part. (A closed queueing network in its limit of many customers: the
+// bottleneck is busy, and all see the same residence time. Reiser, Lavenberg: Mean-Value Analysis of
+// Closed Multichain Queuing Networks, JACM 27(2), 1980.) Of L2 and memory many requests are under
+// way at once: whoever needs less than an equal share has what it needs, the others an equal share of
+// the rest, and take as much longer. What that does not explain of the time that was measured with so
+// many resident is a factor, kept by residency: latency under load. Of a kernel that the memory
+// bounds, it is memory time, and makes its demand larger.
 //
 // Integers only; kOne stands for 1.
 #ifndef STRETTO_MODELS_SAMPLED_BODY_LAW_H_
@@ -68,10 +73,16 @@ struct BodyLaw {
   std::array<Equals, kMostResident + 1> equals{};
 };
 
-// By how much a body takes longer that asks for `load` of a part, of which it gets `share` at most.
-inline uint64_t stretch_by(uint64_t load, uint64_t share) {
-  return load > share ? (load << kFractionBits) / share : kOne;
-}
+// Bodies of one kernel that share a unit: how many, of what law, and how much longer they take.
+struct Company {
+  uint64_t count = 0;
+  const BodyLaw* law = nullptr;
+  uint64_t stretch = kOne;
+};
+// By how much they lengthen each other by the unit's parts, factors left aside.
+// REQUIRES: number <= 32, each with a count.
+void lengthen_on_unit(Company* companies, unsigned number);
+
 // What is beyond 1 of it, times percent / 100.
 inline uint64_t lengthened(uint64_t stretch, uint32_t percent) {
   return kOne + (stretch - kOne) * percent / 100;

@@ -360,19 +360,6 @@ void SampledUnit::advance() {
       std::any_of(used.begin(), used.end(), [&](Wide one) { return one > peak; }) ? 1 : 0;
 }
 
-// What one of those who share a part of the unit gets of it at most.
-std::array<uint64_t, kUnitParts> SampledUnit::shares() const {
-  std::array<uint64_t, kUnitParts> share{};
-  for (unsigned part = 0; part < kUnitParts; ++part) {
-    std::array<Sharer, kGridSlots> sharers;
-    unsigned count = 0;
-    for (const unsigned slot : SlotsOf(active_))
-      sharers[count++] = {classes_[slot].bodies, classes_[slot].law->load[part]};
-    share[part] = equal_share(sharers.data(), count, kOne);
-  }
-  return share;
-}
-
 // By what is resident now.
 void SampledUnit::set_rates() {
   std::array<std::array<uint64_t, kGpuParts>, kGridSlots> asked;
@@ -407,14 +394,16 @@ void SampledUnit::set_rates() {
 // Where bodies of several launches share the unit, or more than laws know of.
 void SampledUnit::set_stretches() {
   const size_t resident = std::min<size_t>(bodies_.size(), BodyLaw::kMostResident);
-  const std::array<uint64_t, kUnitParts> share = shares();
+  std::array<Company, kGridSlots> companies;
+  unsigned count = 0;
+  for (const unsigned slot : SlotsOf(active_))
+    companies[count++] = {classes_[slot].bodies, classes_[slot].law};
+  lengthen_on_unit(companies.data(), count);
+  const Company* company = companies.data();
   for (const unsigned slot : SlotsOf(active_)) {
     Class& of = classes_[slot];
-    of.stretch = kOne;
-    for (unsigned part = 0; part < kUnitParts; ++part)
-      of.stretch = std::max(of.stretch, stretch_by(of.law->load[part], share[part]));
-    if (!std::has_single_bit(active_))
-      of.stretch = lengthened(of.stretch, gpu_.spec().contention_percent);
+    of.stretch = (company++)->stretch;
+    if (count > 1) of.stretch = lengthened(of.stretch, gpu_.spec().contention_percent);
     of.stretch = of.stretch * of.law->factor[resident] >> kFractionBits;
   }
 }

@@ -101,7 +101,6 @@ class SampledUnit final : public WorkGroupExecutor,
   void begin_body(const Body& body);
   void left_body(const Body& body);
   void advance();
-  std::array<uint64_t, kUnitParts> shares() const;
   void set_rates();
   void set_stretches();
   void tell(unsigned slot, const std::array<uint64_t, kGpuParts>& asked);

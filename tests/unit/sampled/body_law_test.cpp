@@ -3,9 +3,14 @@
 // numbers are worked out by hand from the demands in this file.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "models/sampled/body_law.h"
+#include "tests/support/seeded_rng.h"
 
 using namespace stretto;
 
@@ -37,6 +42,129 @@ TEST_CASE("who needs less than an equal share has what it needs, the others shar
   REQUIRE(equal_share(all, 3, 700) == ~uint64_t{0});
   REQUIRE(equal_share(all, 3, 500) == 200);
   REQUIRE(equal_share(all, 3, 240) == 80);
+}
+
+namespace {
+
+// A law of a kernel whose work-groups use tensor pipe, SIMT pipe and issue slots so much of their time.
+struct Kernel {
+  explicit Kernel(double tensor, double simt = 0, double issue = 0)
+      : of(times({{0, 1, 1000, 1000, 10 * kMicrosecond}},
+                 {static_cast<uint64_t>(10'000 * tensor), static_cast<uint64_t>(10'000 * simt),
+                  static_cast<uint64_t>(40'000 * issue)})),
+        law(of, kRates, kRates.hbm_bytes_per_us) {}
+  BodyTimes of;
+  BodyLaw law;
+};
+
+// How much longer than alone customers of a part take who share it in turns, for exponential times, by
+// events. `load` of each one's time alone is the part's.
+std::vector<double> in_turns(const std::vector<double>& load, test::Rng& rng) {
+  const auto exponential = [&](double mean) {
+    return -mean * std::log(1 - static_cast<double>(rng.below(1'000'000)) / 1e6);
+  };
+  struct Customer {
+    bool asks = false;
+    double left = 0, cycles = 0;  // Of what it asks for, or is away; how often it has been served.
+  };
+  std::vector<Customer> all(load.size());
+  double now = 0;
+  for (unsigned i = 0; i < 400'000; ++i) {
+    const auto asking = static_cast<double>(
+        std::count_if(all.begin(), all.end(), [](const Customer& one) { return one.asks; }));
+    const auto until = [&](const Customer& one) { return one.asks ? one.left * asking : one.left; };
+    Customer& next = *std::min_element(
+        all.begin(), all.end(), [&](const auto& a, const auto& b) { return until(a) < until(b); });
+    const double step = until(next);
+    now += step;
+    for (Customer& one : all) one.left -= one.asks ? step / asking : step;
+    const double mean = load[static_cast<size_t>(&next - all.data())];
+    next.cycles += next.asks ? 1 : 0;
+    next.asks = !next.asks;
+    next.left = exponential(next.asks ? mean : 1 - mean);
+  }
+  std::vector<double> longer;
+  for (const Customer& one : all) longer.push_back(now / one.cycles);
+  return longer;
+}
+
+}  // namespace
+
+TEST_CASE("bodies of one kernel take as long as its busiest part has them wait") {
+  const Kernel kernel(0.75, 0.5, 0.25);
+  for (const uint64_t count : {1u, 2u, 4u, 16u, 40u}) {
+    Company all{count, &kernel.law};
+    lengthen_on_unit(&all, 1);
+    REQUIRE(near(all.stretch, std::max(1.0, 0.75 * static_cast<double>(count))));
+  }
+}
+
+TEST_CASE("a body that needs little of a busy part waits behind all others each time") {
+  // Exact for one and one, and for many; in between the law counts too few of the own kind.
+  test::Rng rng(71);
+  struct Mix {
+    uint64_t heavy;
+    double load;
+    uint64_t light;
+    double little, within;
+  };
+  for (const Mix& mix :
+       {Mix{15, 1, 1, 0.1, 0.04}, Mix{15, 0.9, 4, 0.3, 0.04}, Mix{8, 1, 8, 0.05, 0.05},
+        Mix{4, 1, 2, 0.5, 0.06}, Mix{1, 0.6, 1, 0.45, 0.04}, Mix{1, 1, 1, 0.1, 0.04}}) {
+    const Kernel heavy(mix.load), light(mix.little);
+    Company all[] = {{mix.heavy, &heavy.law}, {mix.light, &light.law}};
+    lengthen_on_unit(all, 2);
+    std::vector<double> load(mix.heavy, mix.load);
+    load.insert(load.end(), mix.light, mix.little);
+    const std::vector<double> longer = in_turns(load, rng);
+    INFO(mix.heavy << " of " << mix.load << " beside " << mix.light << " of " << mix.little);
+    const auto mean = [&](size_t first, size_t end) {
+      return std::accumulate(longer.begin() + static_cast<long>(first),
+                             longer.begin() + static_cast<long>(end), 0.0) /
+             static_cast<double>(end - first);
+    };
+    const double got_heavy = static_cast<double>(all[0].stretch) / static_cast<double>(kOne),
+                 got_light = static_cast<double>(all[1].stretch) / static_cast<double>(kOne);
+    CHECK(got_heavy == Approx(mean(0, mix.heavy)).epsilon(mix.within));
+    CHECK(got_light == Approx(mean(mix.heavy, longer.size())).epsilon(mix.within));
+  }
+}
+
+TEST_CASE("waits at different parts of the unit add up") {
+  // One of 0.5 at both parts finds 8 at each: 1 + 0.5 * 8 + 0.5 * 8. The others leave it its 0.5 / 9 of
+  // their part and have the rest.
+  const Kernel tensor(1), simt(0, 1), both(0.5, 0.5);
+  Company all[] = {{8, &tensor.law}, {8, &simt.law}, {1, &both.law}};
+  lengthen_on_unit(all, 3);
+  CHECK(near(all[0].stretch / 10, 0.8 / (1 - 0.5 / 9)));
+  CHECK(near(all[1].stretch / 10, 0.8 / (1 - 0.5 / 9)));
+  CHECK(near(all[2].stretch / 10, 0.9));
+}
+
+TEST_CASE("of no part of a unit more is used than there is, and nobody is faster than alone") {
+  test::Rng rng(72);
+  for (unsigned round = 0; round < 2'000; ++round) {
+    std::vector<Kernel> kernels;
+    std::vector<Company> all;
+    const auto part = [&] {
+      return rng.chance(1, 3) ? 0 : static_cast<double>(rng.below(1001)) / 1000;
+    };
+    for (unsigned i = 0, count = static_cast<unsigned>(rng.between(1, 5)); i < count; ++i)
+      kernels.emplace_back(part(), part(), part());
+    for (const Kernel& kernel : kernels) all.push_back({rng.between(1, 32), &kernel.law});
+    lengthen_on_unit(all.data(), static_cast<unsigned>(all.size()));
+    std::array<double, kUnitParts> used{};
+    double least = 1e9;
+    for (const Company& one : all) {
+      const double stretch = static_cast<double>(one.stretch);
+      least = std::min(least, stretch / static_cast<double>(kOne));
+      for (unsigned i = 0; i < kUnitParts; ++i)
+        used[i] += static_cast<double>(one.count * one.law->load[i]) / stretch;
+    }
+    const double most = *std::max_element(used.begin(), used.end());
+    REQUIRE(least >= 1);
+    REQUIRE(most <= 1 + 1e-4);
+  }
 }
 
 TEST_CASE("load by a body is the part's clocks over the body's, alone") {
