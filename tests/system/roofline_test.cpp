@@ -4,6 +4,10 @@
 // (platform/kinds/roofline). Through the executable.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "tests/system/process.h"
 
 using namespace stretto::test;
@@ -289,9 +293,16 @@ TEST_CASE(
 TEST_CASE(
     "large GEMMs reach what an A100's library reaches, and read operands hardly more than once") {
   // SI-GEMM-04 (silicon.yaml): 223.7 TFLOP/s at 2048 x 2048 x 2048 of cuBLAS, launch included, 312 at most.
-  const auto lines = measure("gemm:2048x2048x2048,gemm:16384x256x256", "--set roofline.warm=0");
-  CHECK(number(lines[0], "tflop_s") > 0.8 * 223.7);
-  CHECK(number(lines[0], "tflop_s") < 1.1 * 223.7);
+  // The median of nine launches: 40 of 256 work-groups are placed within 30 ns where the first end, and if a unit
+  // gets two of them, which nanoseconds decide, the launch takes a quarter longer.
+  std::string operators = "gemm:16384x256x256";
+  for (unsigned i = 0; i < 9; ++i) operators += ",gemm:2048x2048x2048";
+  const auto lines = measure(operators, "--set roofline.warm=0");
+  std::vector<double> rates;
+  for (size_t i = 1; i < lines.size(); ++i) rates.push_back(number(lines[i], "tflop_s"));
+  std::sort(rates.begin(), rates.end());
+  CHECK(rates[4] > 0.8 * 223.7);
+  CHECK(rates[4] < 1.1 * 223.7);
   for (const auto& line : lines)
     CHECK(number(line, "dram_read_bytes") < 1.1 * number(line, "least_read_bytes"));
 }

@@ -33,6 +33,7 @@ struct FakeDevice {
   std::string console;
   std::map<uint64_t, std::function<uint64_t()>> on_read;
   std::map<uint64_t, std::function<void(uint64_t)>> on_write;
+  std::function<void()> on_access;  // Before each.
 
   static FakeDevice*& current() {
     static FakeDevice* device = nullptr;
@@ -83,12 +84,14 @@ struct FakeDevice {
 
 extern "C" uint64_t mock_mmio_read(uint64_t address, unsigned) {
   auto& device = *stretto::test::FakeDevice::current();
+  if (device.on_access) device.on_access();
   const auto hook = device.on_read.find(address);
   return hook != device.on_read.end() ? hook->second() : device.word[address];
 }
 
 extern "C" void mock_mmio_write(uint64_t address, unsigned, uint64_t value) {
   auto& device = *stretto::test::FakeDevice::current();
+  if (device.on_access) device.on_access();
   device.writes.push_back({address, value});
   const auto hook = device.on_write.find(address);
   if (hook != device.on_write.end()) {
