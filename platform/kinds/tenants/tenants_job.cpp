@@ -246,7 +246,7 @@ class Tenants final : public Job, public CodeOwner {
     audit_server(server_, laws_of_run(), sink);
     if (mode_.how == TALLY_FORWARD) return;
     sink.equal(
-        "best-effort kernels that began later than that allows",
+        "best-effort kernels that began later than tenants.launch_latency_ns allows",
         late_begins(active_spans(log_, UINT64_MAX), best_effort_begins(), kind_.launch_latency_ns),
         0);
   }
