@@ -3,11 +3,11 @@
 //
 // Alone on the GPU a work-group takes `alone`. It uses the unit's tensor pipe, SIMT pipe and issue
 // slots, the L2's banks and the memory as `demand` says. Of the unit's parts a wavefront asks for one
-// thing after another, and what it asks for waits in turn with what others do: in a part that is
-// asked for more than it has, each request takes so much longer that the part is just busy, and a
-// body as much as it uses the part. (A closed queueing network in its limit of many customers: the
-// bottleneck is busy, and all see the same residence time. Reiser, Lavenberg: Mean-Value Analysis of
-// Closed Multichain Queuing Networks, JACM 27(2), 1980.) Of L2 and memory many requests are under
+// thing after another, and what it asks for waits in turn with what others do: for the requests of
+// other kernels that it finds there, and in a part that is asked for more than it has until the part
+// is just busy. A body takes longer by as much as it uses the part. (A closed queueing network: who
+// comes finds what is there without him, and the bottleneck is busy. Reiser, Lavenberg: Mean-Value
+// Analysis of Closed Multichain Queuing Networks, JACM 27(2), 1980.) Of L2 and memory many are under
 // way at once: whoever needs less than an equal share has what it needs, the others an equal share of
 // the rest, and take as much longer. What that does not explain of the time that was measured with so
 // many resident is a factor, kept by residency: latency under load. Of a kernel that the memory
