@@ -44,15 +44,24 @@ struct BodyRates {
 enum UnitPart : uint8_t { kPartTensor, kPartSimt, kPartIssue, kUnitParts };
 enum GpuPart : uint8_t { kPartL2, kPartHbm, kGpuParts };
 
+// What a body takes alone on the GPU, within what such bodies take, and whether it ends together with
+// another of its launch on its unit, if one ends within that.
+struct DrawnTime {
+  Time time = 0;
+  Time least = 0, most = 0;
+  bool joins = false;
+};
+
 struct BodyLaw {
   static constexpr unsigned kMostResident = 40;
 
   BodyLaw(const BodyTimes& times, const BodyRates& rates, uint64_t hbm_limit);
 
-  // Of a body in the first wave or a later one of the `launch`-th launch, in time alone on the GPU.
+  // Of a body in the first wave or a later one of the `launch`-th launch.
   // What is in the L2 makes a difference for all of its work-groups (BodyTimes::launch_for). Of one
   // that is by itself on the GPU the time is corrected.
-  Time draw(uint64_t launch, uint64_t which, bool first, bool by_itself, uint64_t random) const;
+  DrawnTime draw(uint64_t launch, uint64_t which, bool first, bool by_itself,
+                 uint64_t random) const;
 
   const BodyTimes* times;
   Time alone = 0;

@@ -12,7 +12,7 @@
 namespace stretto {
 namespace {
 
-constexpr const char* kHead = "stretto bodies 1";
+constexpr const char* kHead = "stretto bodies 2";
 
 class Parser {
  public:
@@ -109,6 +109,8 @@ class Parser {
       LaunchTimes& launch = kernel_->launches.back();
       TimeDistribution& times = what == "first" ? launch.first : launch.rest;
       times.count = number();
+      times.joined_ppm = named("joined");
+      if (times.joined_ppm > TimeDistribution::kAll) fail("more than all are joined");
       for (Time& one : times.at) one = number();
       if (!std::is_sorted(times.at.begin(), times.at.end())) fail("quantiles do not rise");
     } else {
@@ -126,7 +128,7 @@ class Parser {
 
 void write(std::ostream& out, const char* what, const TimeDistribution& times) {
   if (times.count == 0) return;
-  out << what << ' ' << times.count;
+  out << what << ' ' << times.count << " joined " << times.joined_ppm;
   for (const Time one : times.at) out << ' ' << one;
   out << '\n';
 }

@@ -3,7 +3,7 @@
 //
 // The file is text, a line a fact, closed by the SHA-256 of all lines before:
 //
-//   stretto bodies 1
+//   stretto bodies 2
 //   machine SUM                      of the parameters that times depend on
 //   l2 BYTES                         that the machine's L2 holds
 //   kernel KEY NAME grid G groups N  work-groups measured; KEY: kernel_key.h
@@ -13,13 +13,15 @@
 //                                    (0: not by itself); then the times of its work-groups:
 //   correct PPM                      of which each is multiplied by this when it is drawn and the launch
 //                                    is by itself, so that this lasts as long; not there: 1,000,000
-//   first N t0 .. t32                those of the first wave, in 32 parts of equal weight,
-//   rest N t0 .. t32                 and the others
+//   first N joined PPM t0 .. t32     those of the first wave, in 32 parts of equal weight,
+//   rest N joined PPM t0 .. t32      and the others; PPM of them ended together with another of the
+//                                    launch on their unit, that is within the time in which the
+//                                    scheduler fills the GPU, beyond those that do by chance
 //   error NAME PPM                   of sampled runs, as stretto characterise measured it
 //   end SUM
 //
 // PERCENT and LIMIT say how the point was measured (SampledSpec::residency_percent, groups). Times
-// are in femtoseconds, from dispatch to end. All measured work-groups count in `time`.
+// are in femtoseconds, from dispatch to end. All that have times count in `time`.
 #ifndef STRETTO_MODELS_SAMPLED_BODY_TABLE_H_
 #define STRETTO_MODELS_SAMPLED_BODY_TABLE_H_
 
@@ -47,7 +49,9 @@ struct BodyDemand {
 // Quantiles i/32; linear between them.
 struct TimeDistribution {
   static constexpr unsigned kParts = 32;
+  static constexpr uint64_t kAll = 1'000'000;  // Of `joined_ppm`.
   uint64_t count = 0;
+  uint64_t joined_ppm = 0;  // So many end together with another, beyond those that do by chance.
   std::array<Time, kParts + 1> at{};
 
   // Sorts `times`. REQUIRES: not empty.

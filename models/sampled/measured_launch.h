@@ -22,9 +22,11 @@ namespace stretto {
 // A body that has ended, of a launch of a kernel.
 struct MeasuredBody {
   Time time = 0;
-  Time on_unit = 0;    // Integral of the work-groups on its unit over that time,
-  Time on_gpu = 0;     // and of those on the GPU.
-  bool first = false;  // None of its launch had ended when it began.
+  Time on_unit = 0;      // Integral of the work-groups on its unit over that time,
+  Time on_gpu = 0;       // and of those on the GPU.
+  bool first = false;    // None of its launch had ended when it began.
+  Time behind = kNever;  // How long before it another of its launch ended on its unit.
+  Time refill = 0;       // In which the scheduler fills the GPU with work-groups of its launch.
 };
 
 class MeasuredLaunch {

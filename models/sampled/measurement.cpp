@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/sampled/measurement.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace stretto {
 namespace {
 
@@ -26,20 +29,31 @@ void Measurement::Sum::add(const Sum& sum, uint64_t all) {
   on_gpu += sum.on_gpu * all / sum.bodies;
 }
 
-void Measurement::keep(Kernel& kernel, uint64_t launch, const MeasuredBody& body) {
+bool Measurement::keep(Kernel& kernel, uint64_t launch, const MeasuredBody& body) {
   ++kernel.measured;
-  if (launch >= kKept) return;
+  const auto on_unit =
+      static_cast<uint64_t>(1000 * Wide{body.on_unit} / std::max<Time>(body.time, 1));
+  kernel.most_on_unit_milli = std::max(kernel.most_on_unit_milli, on_unit);
+  // Left over at the end of a launch: what it took is what fewer take.
+  if (!body.first && on_unit < kernel.most_on_unit_milli * 3 / 4) return false;
+  if (launch >= kKept) return true;
   if (kernel.kept.size() <= launch) kernel.kept.resize(launch + 1);
   Kernel::Launch& one = kernel.kept[launch];
-  (body.first ? one.first : one.rest).push_back(body.time);
+  Kernel::Bodies& bodies = body.first ? one.first : one.rest;
+  bodies.times.push_back(body.time);
+  bodies.joined += body.behind <= body.refill ? 1 : 0;
+  // Ends of its unit per time are its company over its time.
+  const double time = static_cast<double>(body.time),
+               company = static_cast<double>(body.on_unit) / time;
+  bodies.by_chance += 1 - std::exp(-static_cast<double>(body.refill) * company / time);
+  return true;
 }
 
 void Measurement::body(const std::string& key, uint64_t grid, uint64_t launch,
                        const MeasuredBody& body) {
   Kernel& kernel = kernels_[key];
   kernel.grid = grid;
-  keep(kernel, launch, body);
-  kernel.sum.add(body);
+  if (keep(kernel, launch, body)) kernel.sum.add(body);
 }
 
 void Measurement::part(const std::string& key, uint64_t grid, uint64_t launch,
@@ -49,12 +63,10 @@ void Measurement::part(const std::string& key, uint64_t grid, uint64_t launch,
   const uint64_t others = grid - part.first().size();
   for (const MeasuredBody& one : part.first()) body(key, grid, launch, one);
   Sum rest;
-  for (const MeasuredBody& one : part.rest()) {
-    keep(kernel, launch, one);
-    rest.add(one);
-  }
+  for (const MeasuredBody& one : part.rest())
+    if (keep(kernel, launch, one)) rest.add(one);
   if (launch < kKept) kernel.kept[launch].stands_for = others;
-  kernel.sum.add(rest, others);
+  if (rest.bodies != 0) kernel.sum.add(rest, others);
 }
 
 void Measurement::begin(const std::string& key) {
@@ -97,6 +109,15 @@ bool Measurement::has(const std::string& key) const {
   return found != kernels_.end() && found->second.sum.time != 0;
 }
 
+TimeDistribution Measurement::distribution(Kernel::Bodies bodies) {
+  if (bodies.times.empty()) return {};
+  TimeDistribution one = TimeDistribution::of(bodies.times);
+  const double count = static_cast<double>(one.count), joined = static_cast<double>(bodies.joined);
+  const double more = (joined - bodies.by_chance) / std::max(count - bodies.by_chance, 1.0);
+  one.joined_ppm = static_cast<uint64_t>(std::max(more, 0.0) * TimeDistribution::kAll);
+  return one;
+}
+
 BodyTimes Measurement::kernel(const std::string& key) const {
   const Kernel& kernel = kernels_.at(key);
   BodyTimes times;
@@ -111,12 +132,12 @@ BodyTimes Measurement::kernel(const std::string& key) const {
                           static_cast<uint64_t>(1000 * kernel.sum.on_gpu / kernel.sum.time),
                           static_cast<Time>(kernel.sum.time / kernel.sum.bodies)});
   for (Kernel::Launch one : kernel.kept) {
-    if (one.first.empty() && one.rest.empty()) continue;
+    if (one.first.times.empty() && one.rest.times.empty()) continue;
     LaunchTimes& launch = times.launches.emplace_back();
     launch.time = one.time;
-    if (!one.first.empty()) launch.first = TimeDistribution::of(one.first);
-    if (!one.rest.empty()) launch.rest = TimeDistribution::of(one.rest);
-    if (one.stands_for != 0) launch.rest.count = one.stands_for;
+    launch.first = distribution(one.first);
+    launch.rest = distribution(one.rest);
+    if (one.stands_for != 0 && launch.rest.count != 0) launch.rest.count = one.stands_for;
   }
   return times;
 }

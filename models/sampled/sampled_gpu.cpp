@@ -178,7 +178,7 @@ const BodyLaw& SampledGpu::law(const std::string& key, const BodyTimes& times) {
   return laws_.emplace(key, BodyLaw(times, rates_, hbm_limit_)).first->second;
 }
 
-Time SampledGpu::draw(const SampledLaunch& launch, uint32_t wg_id, uint64_t body) const {
+DrawnTime SampledGpu::draw(const SampledLaunch& launch, uint32_t wg_id, uint64_t body) const {
   const uint64_t random =
       launch.kind == SampledLaunch::Kind::sampled
           ? launch.strata.at(wg_id)

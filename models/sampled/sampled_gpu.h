@@ -117,7 +117,7 @@ class SampledGpu final : public Component, private EventHandler {
   // By which bodies of the slot take longer because of L2 and memory.
   uint64_t stretch(uint8_t slot) const { return stretch_[slot]; }
   // What a body of the launch takes alone on the GPU; of a wrapped one, the `body`-th of its unit.
-  Time draw(const SampledLaunch& launch, uint32_t wg_id, uint64_t body) const;
+  DrawnTime draw(const SampledLaunch& launch, uint32_t wg_id, uint64_t body) const;
   // Of suspended bodies. What has been saved comes from the L2 if less than that holds has gone
   // through it since, when traffic() was `traffic_before`; else from memory.
   void save_state(unsigned unit, uint64_t bytes, std::function<void()> done);

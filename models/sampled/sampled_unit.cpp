@@ -89,7 +89,7 @@ void SampledUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
     case SampledLaunch::Kind::sampled: {
       if (Digest* const digest = gpu_.services().digest; digest != nullptr)
         digest->event(now(), kDigestDispatch, uint64_t{index_} << 8 | slot, wg_id);
-      begin_body({wg_id, slot, false, 0, now(), gpu_.draw(launch, wg_id, 0), 0});
+      begin_body({wg_id, slot, false, 0, now(), 0}, gpu_.draw(launch, wg_id, 0));
     }
   }
 }
@@ -206,7 +206,7 @@ void SampledUnit::resume(uint8_t slot, uint32_t wg_id, const DispatchContext& co
     }
     area.give_back(address);
     // It has begun: it cannot be sent back any more.
-    begin_body({wg_id, slot, false, 0, now() - std::min(now(), start_time_), left, 0});
+    begin_body({wg_id, slot, false, 0, now() - std::min(now(), start_time_), 0}, {.time = left});
   });
 }
 
@@ -222,14 +222,23 @@ void SampledUnit::done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multi
     const Time on_gpu = gpu_.measured_running(-1);
     const Measured ended = *measured;
     measured_.erase(measured);
-    gpu_.measured_body(
-        slot, ended.counts,
-        {now() - ended.begin, integral_ - ended.on_unit, on_gpu - ended.on_gpu, ended.first});
+    // One a clock.
+    const Time refill =
+        clock_.edge(uint64_t{gpu_.gpu_spec().cus} * gpu_.most_resident(*contexts_[slot]));
+    gpu_.measured_body(slot, ended.counts,
+                       {now() - ended.begin, integral_ - ended.on_unit, on_gpu - ended.on_gpu,
+                        ended.first, since_end(slot), refill});
   }
   release(slot);
   gpu_.group_ended(slot, false);
   listener_.done(cu, slot, wg_id, multiply_adds);
   gpu_.start_held();
+}
+
+Time SampledUnit::since_end(uint8_t slot) {
+  const End before = last_ends_[slot];
+  last_ends_[slot] = {contexts_[slot]->launch, now()};
+  return before.launch == contexts_[slot]->launch ? now() - before.at : kNever;
 }
 
 // What it has taken counts for nothing.
@@ -300,23 +309,45 @@ void SampledUnit::start_measured(uint8_t slot, uint32_t wg_id, const DispatchCon
 
 void SampledUnit::enter_body(unsigned group, uint8_t slot, uint32_t wg_id) {
   const SampledLaunch& launch = gpu_.launch_of(slot, *contexts_[slot]);
-  const Time time = gpu_.draw(launch, wg_id, ++body_number_);
+  DrawnTime drawn = gpu_.draw(launch, wg_id, ++body_number_);
   // The wrapper has paid for the start.
-  begin_body({wg_id, slot, true, static_cast<uint8_t>(group), now(),
-              time - std::min(time, start_time_), 0});
+  for (Time* const time : {&drawn.time, &drawn.least, &drawn.most})
+    *time -= std::min(*time, start_time_);
+  begin_body({wg_id, slot, true, static_cast<uint8_t>(group), now(), 0}, drawn);
 }
 
-void SampledUnit::begin_body(const Body& body) {
+void SampledUnit::begin_body(Body body, const DrawnTime& drawn) {
   advance();
   Class& of = classes_[body.slot];
   of.law = gpu_.launch_of(body.slot, *contexts_[body.slot]).law;
   ++of.bodies;
   active_ |= 1u << body.slot;
+  body.need = drawn.joins ? need_to_join(body.slot, drawn) : drawn.time;
+  body.finish = of.clock + body.need;
+  body.since = now();
   bodies_.push_back(body);
-  bodies_.back().finish = of.clock + body.need;
-  of.first = std::min(of.first, bodies_.back().finish);
+  of.first = std::min(of.first, body.finish);
   set_rates();
   schedule();
+}
+
+// Of those that have begun before this instant, the nearest: so the order of calls does not matter.
+Time SampledUnit::need_to_join(unsigned slot, const DrawnTime& drawn) const {
+  const auto distance = [&](Time need) {
+    return need < drawn.time ? drawn.time - need : need - drawn.time;
+  };
+  Time nearest = kNever;
+  for (const Body& body : bodies_) {
+    const Time clock = classes_[slot].clock;
+    if (body.slot != slot || body.since == now() || body.finish < clock + drawn.least ||
+        body.finish > clock + drawn.most)
+      continue;
+    const Time need = body.finish - clock;
+    if (nearest == kNever ||
+        std::pair(distance(need), need) < std::pair(distance(nearest), nearest))
+      nearest = need;
+  }
+  return nearest == kNever ? drawn.time : nearest;
 }
 
 void SampledUnit::left_body(const Body& body) {

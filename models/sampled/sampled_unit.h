@@ -56,8 +56,9 @@ class SampledUnit final : public WorkGroupExecutor,
     bool is_wrapped;
     uint8_t group;  // Of the compute unit, if wrapped.
     Time begin;
-    Time need;    // Alone on the GPU.
-    Time finish;  // On the slot's clock.
+    Time need;        // Alone on the GPU.
+    Time finish = 0;  // On the slot's clock.
+    Time since = 0;   // Here.
   };
   struct Class {
     uint32_t bodies = 0;
@@ -98,7 +99,11 @@ class SampledUnit final : public WorkGroupExecutor,
   void save(uint8_t slot, uint32_t wg_id, Time left, uint64_t address);
   void forget_measured(uint8_t slot, uint32_t wg_id);
   Time now() const { return queue_.now(); }
-  void begin_body(const Body& body);
+  void begin_body(Body body, const DrawnTime& drawn);
+  // What a body of the slot needs to end together with another one; its own time if none ends near.
+  Time need_to_join(unsigned slot, const DrawnTime& drawn) const;
+  // Since another work-group of the launch ended here. Called at the end of each.
+  Time since_end(uint8_t slot);
   void left_body(const Body& body);
   void advance();
   void set_rates();
@@ -138,7 +143,12 @@ class SampledUnit final : public WorkGroupExecutor,
   uint32_t passing_ = 0;  // Work-groups that are not measured.
   std::deque<Held> held_;
   std::vector<Measured> measured_;
-  Time integral_ = 0;  // Of the work-groups in measured_.
+  struct End {
+    uint64_t launch = 0;  // DispatchContext::launch
+    Time at = 0;
+  };
+  std::array<End, kGridSlots> last_ends_{};  // Of work-groups that are measured, by slot.
+  Time integral_ = 0;                        // Of the work-groups in measured_.
   Time integral_to_ = 0;
 
   // For laws: spans of time without a change in which a part was used above its peak, or a body worked

@@ -25,6 +25,7 @@ BodyTable example() {
   for (Time i = 0; i < 96; ++i) times.push_back(20 * kMicrosecond + i * kNanosecond);
   kernel.launches.push_back({50 * kMicrosecond, TimeDistribution::of(times), {}});
   kernel.launches.back().correction_ppm = 1'020'000;
+  kernel.launches.back().first.joined_ppm = 250'000;
   table.errors["kernel_median"] = 12'345;
   return table;
 }
@@ -55,6 +56,7 @@ TEST_CASE("a table is read as it was written") {
   REQUIRE(read.text() == text);
   REQUIRE(read.kernels.begin()->second.points.size() == 2);
   REQUIRE(read.kernels.begin()->second.launches[0].correction_ppm == 1'020'000);
+  REQUIRE(read.kernels.begin()->second.launches[0].first.joined_ppm == 250'000);
   REQUIRE(read.errors.at("kernel_median") == 12'345);
 }
 
@@ -71,6 +73,8 @@ TEST_CASE("a table that was changed, cut or has lines of another kind is refused
           std::string::npos);
   REQUIRE(error_of(with_sum(text, "first 96", "first x")).find("not a number") !=
           std::string::npos);
+  REQUIRE(error_of(with_sum(text, "joined 250000", "joined 1000001"))
+              .find("more than all are joined") != std::string::npos);
   REQUIRE(error_of(with_sum(text, "time 20000000000", "time -1")).find("not a number") !=
           std::string::npos);
   REQUIRE(error_of(with_sum(text, "time 20000000000", "time 0")).find("a point of nothing") !=

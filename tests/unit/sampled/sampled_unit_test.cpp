@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <set>
 
 #include "tests/unit/gpu/program.h"
 #include "tests/unit/sampled/sampled_bench.h"
@@ -299,14 +300,62 @@ TEST_CASE("launches draw other times, equal seeds the same") {
   launch.kind = SampledLaunch::Kind::wrapped;
   launch.kernel.number = 7;
   launch.number = 1;
-  const Time one = b.sampled.gpu().draw(launch, 5, 0);
-  REQUIRE(b.sampled.gpu().draw(launch, 5, 0) == one);
-  REQUIRE(b.sampled.gpu().draw(launch, 5, 1) != one);
+  const Time one = b.sampled.gpu().draw(launch, 5, 0).time;
+  REQUIRE(b.sampled.gpu().draw(launch, 5, 0).time == one);
+  REQUIRE(b.sampled.gpu().draw(launch, 5, 1).time != one);
   launch.number = 2;
-  REQUIRE(b.sampled.gpu().draw(launch, 5, 0) != one);
+  REQUIRE(b.sampled.gpu().draw(launch, 5, 0).time != one);
   b.sample(times, {.seed = 2});
   launch.number = 1;
-  REQUIRE(b.sampled.gpu().draw(launch, 5, 0) != one);
+  REQUIRE(b.sampled.gpu().draw(launch, 5, 0).time != one);
+}
+
+// When work-groups ended.
+std::set<Time> ends(Bench& b) {
+  std::set<Time> all;
+  b.machine.launch(b.launch);
+  for (uint64_t retired = 0; !b.machine.queue.empty();) {
+    b.machine.queue.run_until(b.machine.queue.now() + kNanosecond);
+    if (b.machine.gpu.front_end.retired() == retired) continue;
+    retired = b.machine.gpu.front_end.retired();
+    all.insert(b.machine.queue.now());
+  }
+  return all;
+}
+
+// Of four on each unit, which take 70 to 133 us.
+BodyTimes spread_times(uint64_t joined_ppm) {
+  BodyTimes times = constant(kBody);
+  std::vector<Time> all;
+  for (Time i = 0; i < 64; ++i) all.push_back(kBody + i * kMicrosecond);
+  times.launches[0].first = TimeDistribution::of(all);
+  times.launches[0].first.joined_ppm = joined_ppm;
+  return times;
+}
+
+// A GPU is one a process.
+size_t number_of_ends(uint64_t joined_ppm) {
+  Bench b(16);
+  b.sample(spread_times(joined_ppm));
+  return ends(b).size();
+}
+TEST_CASE("bodies that ended together with none do so again") { CHECK(number_of_ends(0) == 16); }
+TEST_CASE("bodies that all ended together on their unit do so again") {
+  CHECK(number_of_ends(TimeDistribution::kAll) == 4);
+}
+TEST_CASE("bodies of which half ended together with another do so again") {
+  const size_t number = number_of_ends(TimeDistribution::kAll / 2);
+  CHECK(number > 6);
+  CHECK(number < 14);
+}
+
+TEST_CASE("bodies join none that ends earlier or later than such bodies do") {
+  Bench b(16);
+  BodyTimes times = constant(kBody);
+  times.launches[0].first.joined_ppm = TimeDistribution::kAll;
+  // Dispatched one after another, all take the same: none ends where another does.
+  b.sample(times);
+  CHECK(ends(b).size() > 4);
 }
 
 TEST_CASE("what is measured is what the simulator takes, and sampled launches take it again") {
