@@ -19,6 +19,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "models/sampled/body_table.h"
@@ -50,6 +51,28 @@ struct DrawnTime {
   Time time = 0;
   Time least = 0, most = 0;
   bool joins = false;
+};
+
+// When a body that joins others ends: as the nearest of them within what such bodies take, the earlier of
+// two. Those that have begun in this instant are not seen, so the order of calls does not matter.
+class JoinedEnd {
+ public:
+  JoinedEnd(const DrawnTime& drawn, Time now) : drawn_(drawn), now_(now) {}
+  // One that began at `since` and, alone, would end in `left`.
+  void see(Time left, Time since) {
+    if (since == now_ || left < drawn_.least || left > drawn_.most) return;
+    if (std::pair(distance(left), left) < std::pair(distance(nearest_), nearest_)) nearest_ = left;
+  }
+  // What the body takes alone.
+  Time need() const { return nearest_ == kNever ? drawn_.time : nearest_; }
+
+ private:
+  Time distance(Time need) const {
+    return need < drawn_.time ? drawn_.time - need : need - drawn_.time;
+  }
+  const DrawnTime drawn_;
+  const Time now_;
+  Time nearest_ = kNever;
 };
 
 struct BodyLaw {

@@ -25,7 +25,7 @@ struct MeasuredBody {
   Time on_unit = 0;      // Integral of the work-groups on its unit over that time,
   Time on_gpu = 0;       // and of those on the GPU.
   bool first = false;    // None of its launch had ended when it began.
-  Time behind = kNever;  // How long before it another of its launch ended on its unit.
+  Time behind = kNever;  // How long before it another of its slot ended on its unit.
   Time refill = 0;       // In which the scheduler fills the GPU with work-groups of its launch.
 };
 

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <iterator>
 #include <string>
+#include <utility>
 
 namespace stretto {
 namespace {
@@ -235,11 +236,7 @@ void SampledUnit::done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multi
   gpu_.start_held();
 }
 
-Time SampledUnit::since_end(uint8_t slot) {
-  const End before = last_ends_[slot];
-  last_ends_[slot] = {contexts_[slot]->launch, now()};
-  return before.launch == contexts_[slot]->launch ? now() - before.at : kNever;
-}
+Time SampledUnit::since_end(uint8_t slot) { return now() - std::exchange(last_ends_[slot], now()); }
 
 // What it has taken counts for nothing.
 void SampledUnit::forget_measured(uint8_t slot, uint32_t wg_id) {
@@ -331,23 +328,12 @@ void SampledUnit::begin_body(Body body, const DrawnTime& drawn) {
   schedule();
 }
 
-// Of those that have begun before this instant, the nearest: so the order of calls does not matter.
 Time SampledUnit::need_to_join(unsigned slot, const DrawnTime& drawn) const {
-  const auto distance = [&](Time need) {
-    return need < drawn.time ? drawn.time - need : need - drawn.time;
-  };
-  Time nearest = kNever;
-  for (const Body& body : bodies_) {
-    const Time clock = classes_[slot].clock;
-    if (body.slot != slot || body.since == now() || body.finish < clock + drawn.least ||
-        body.finish > clock + drawn.most)
-      continue;
-    const Time need = body.finish - clock;
-    if (nearest == kNever ||
-        std::pair(distance(need), need) < std::pair(distance(nearest), nearest))
-      nearest = need;
-  }
-  return nearest == kNever ? drawn.time : nearest;
+  JoinedEnd end(drawn, now());
+  const Time clock = classes_[slot].clock;
+  for (const Body& body : bodies_)
+    if (body.slot == slot && body.finish >= clock) end.see(body.finish - clock, body.since);
+  return end.need();
 }
 
 void SampledUnit::left_body(const Body& body) {

@@ -102,7 +102,7 @@ class SampledUnit final : public WorkGroupExecutor,
   void begin_body(Body body, const DrawnTime& drawn);
   // What a body of the slot needs to end together with another one; its own time if none ends near.
   Time need_to_join(unsigned slot, const DrawnTime& drawn) const;
-  // Since another work-group of the launch ended here. Called at the end of each.
+  // Since another work-group of the slot ended here. Called at the end of each.
   Time since_end(uint8_t slot);
   void left_body(const Body& body);
   void advance();
@@ -143,12 +143,8 @@ class SampledUnit final : public WorkGroupExecutor,
   uint32_t passing_ = 0;  // Work-groups that are not measured.
   std::deque<Held> held_;
   std::vector<Measured> measured_;
-  struct End {
-    uint64_t launch = 0;  // DispatchContext::launch
-    Time at = 0;
-  };
-  std::array<End, kGridSlots> last_ends_{};  // Of work-groups that are measured, by slot.
-  Time integral_ = 0;                        // Of the work-groups in measured_.
+  std::array<Time, kGridSlots> last_ends_{};  // Of work-groups that are measured, by slot.
+  Time integral_ = 0;                         // Of the work-groups in measured_.
   Time integral_to_ = 0;
 
   // For laws: spans of time without a change in which a part was used above its peak, or a body worked

@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "models/sampled/body_law.h"
@@ -261,6 +263,27 @@ TEST_CASE("numbers of a launch lie one in each equal part") {
       ++parts[static_cast<uint64_t>(Wide{strata.at(i)} * kCount >> 64)];
     for (const unsigned count : parts) REQUIRE(count == 1);
   }
+}
+
+TEST_CASE("a body that joins others ends with the nearest that it could end with") {
+  const DrawnTime drawn{.time = 100, .least = 80, .most = 130, .joins = true};
+  const auto need = [&](std::vector<std::pair<Time, Time>> others) {  // Left, since.
+    std::sort(others.begin(), others.end());
+    std::set<Time> needs;  // Whatever the order.
+    do {
+      JoinedEnd end(drawn, 7);
+      for (const auto& [left, since] : others) end.see(left, since);
+      needs.insert(end.need());
+    } while (std::next_permutation(others.begin(), others.end()));
+    REQUIRE(needs.size() == 1);
+    return *needs.begin();
+  };
+  CHECK(need({}) == 100);
+  CHECK(need({{79, 1}, {131, 1}}) == 100);  // Such bodies take neither.
+  CHECK(need({{80, 1}, {130, 1}}) == 80);
+  CHECK(need({{85, 1}, {111, 1}, {130, 1}}) == 111);
+  CHECK(need({{90, 1}, {110, 1}}) == 90);   // The earlier of two.
+  CHECK(need({{99, 7}, {120, 6}}) == 120);  // One begins in this instant, too.
 }
 
 TEST_CASE("a number that is drawn depends on seed, kernel, launch and work-group") {

@@ -381,6 +381,8 @@ TEST_CASE("what is measured is what the simulator takes, and sampled launches ta
   REQUIRE(times.points.at(0).groups_milli > 15'500);
   REQUIRE(times.demand.issue_slots > 6000);
   REQUIRE(times.launch_time() > full * 95 / 100);
+  // Four on a unit, dispatched four clocks after each other: one ends first, the others behind it.
+  REQUIRE(times.launches.at(0).first.joined_ppm == Approx(750'000).margin(5'000));
   b.sampled.sample(table);
   const Time begin = b.machine.queue.now();
   const Time sampled = b.run() - begin;
