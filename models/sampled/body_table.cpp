@@ -18,8 +18,10 @@ class Parser {
  public:
   Parser(const std::string& name, const std::string& text) : name_(name) {
     const size_t end = text.rfind("\nend ");
-    if (!text.starts_with(kHead) || end == std::string::npos)
-      fail("is no table of bodies, or cut off");
+    if (!text.starts_with("stretto bodies "))
+      throw UserError(name + ": is no table of bodies: stretto characterise makes one");
+    if (!text.starts_with(kHead)) fail("is of another version of stretto");
+    if (end == std::string::npos) fail("is cut off");
     const std::string body = text.substr(0, end + 1);
     if (text.substr(end + 1) != "end " + sha256_hex(body.data(), body.size()) + "\n")
       fail("was changed or damaged: its sum does not fit");

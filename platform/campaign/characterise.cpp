@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "platform/campaign/campaign.h"
 #include "platform/config/machine.h"
 #include "platform/jobs/run_request.h"
+#include "platform/machine/bodies.h"
 
 namespace stretto {
 namespace {
@@ -34,6 +36,7 @@ class Characterisation {
     check_options();
     check_writable(options_.bodies);
     read_earlier();
+    check_machines();
     if (const int status = measure(); status != kExitSuccess) return status;
     for (unsigned pass = 1; pass <= kCorrections; ++pass)
       if (const int status = correct(pass); status != kExitSuccess) return status;
@@ -54,23 +57,42 @@ class Characterisation {
         if (set.starts_with(std::string(own) + "="))
           throw UserError(fmt::format("--set {}: characterise chooses {} itself", set, own));
     }
-    std::vector<std::string> all = options_.workloads;
-    all.insert(all.end(), options_.checks.begin(), options_.checks.end());
-    for (const std::string& workload : all)
-      if (std::count(all.begin(), all.end(), workload) != 1)
-        throw UserError(fmt::format("characterise: {} is there twice", workload));
+    const std::vector<Compared> all = compared();
+    for (const Compared& one : all)
+      if (std::count_if(all.begin(), all.end(),
+                        [&](const Compared& other) { return other.name == one.name; }) != 1)
+        throw UserError(fmt::format("characterise: {} is there twice", one.workload));
     if (options_.no_check && !options_.checks.empty())
       throw UserError(fmt::format("--check {}: --no-check leaves checks out", options_.checks[0]));
-    for (const std::string& workload : all) (void)resolve(workload);
   }
 
-  CampaignRun run_of(const std::string& workload, const std::string& folder,
+  // What runs sampled and simulated. `name` tells it from others, in folders and errors.
+  struct Compared {
+    std::string workload, mode, name;
+    bool is_measured;
+  };
+  std::vector<Compared> compared() const {
+    std::vector<Compared> all;
+    for (const std::string& workload : options_.workloads)
+      all.push_back({workload, options_.mode, plain_name(workload), true});
+    for (const std::string& check : options_.checks) {
+      // A mode has no dot and no slash, a file's name one at least.
+      const size_t colon = check.rfind(':');
+      const bool has_mode =
+          colon != std::string::npos && check.find_first_of("./", colon) == std::string::npos;
+      all.push_back({check.substr(0, has_mode ? colon : check.size()),
+                     has_mode ? check.substr(colon + 1) : "", plain_name(check), false});
+    }
+    return all;
+  }
+
+  CampaignRun run_of(const Compared& one, const std::string& folder,
                      std::vector<std::string> sets) const {
-    const Resolved resolved = resolve(workload);
-    return {.folder = plain_name(workload) + "/" + folder,
-            .title = workload + " " + resolved.mode + ", " + folder,
-            .workload = workload,
-            .mode = resolved.mode,
+    const std::string mode = resolve(one).mode;
+    return {.folder = one.name + "/" + folder,
+            .title = one.workload + " " + mode + ", " + folder,
+            .workload = one.workload,
+            .mode = mode,
             .machine = options_.machine,
             .sets = std::move(sets)};
   }
@@ -78,18 +100,34 @@ class Characterisation {
   struct Resolved {
     std::string mode;
     uint32_t cus;
+    std::string machine_sum;
   };
-  Resolved resolve(const std::string& workload) const {
-    const bool is_checked_alone =
-        std::count(options_.checks.begin(), options_.checks.end(), workload) != 0;
+  Resolved resolve(const Compared& one) const {
     RunOptions options;
-    options.workload = workload;
-    if (!is_checked_alone) options.mode = options_.mode;
+    options.workload = one.workload;
+    options.mode = one.mode;
     options.machine = options_.machine;
     options.sets = options_.campaign.sets;
     Machine machine;
     prepare_request(options, machine);
-    return {options.mode, machine.spec().gpu.cus};
+    return {options.mode, machine.spec().gpu.cus, body_machine_sum(machine)};
+  }
+
+  // Before anything is simulated.
+  void check_machines() const {
+    const std::vector<Compared> all = compared();
+    const std::string sum = resolve(all.front()).machine_sum;
+    for (const Compared& one : all)
+      if (resolve(one).machine_sum != sum)
+        throw UserError(
+            fmt::format("characterise: {} and {} have different machines: give --machine, or --set "
+                        "what differs of gpu, l2 and hbm",
+                        all.front().workload, one.workload));
+    if (earlier_ && earlier_->machine != sum)
+      throw UserError(
+          fmt::format("{}: was measured on another machine (sum {}, this one has {}): give "
+                      "another --bodies, or --set what differs of gpu, l2 and hbm",
+                      options_.bodies, earlier_->machine, sum));
   }
 
   void read_earlier() {
@@ -97,22 +135,13 @@ class Characterisation {
       earlier_ = BodyTable::parse(options_.bodies, read_file(options_.bodies));
   }
 
-  // A table of all runs of one machine; throws UserError if it is not one.
   void take(const std::string& file) {
     const BodyTable one = BodyTable::parse(file, read_file(file));
     if (table_.machine.empty()) {
       table_.machine = one.machine;
-      if (earlier_ && earlier_->machine != one.machine)
-        throw UserError(
-            fmt::format("{}: was measured on another machine (sum {}, this one has {}): give "
-                        "another --bodies",
-                        options_.bodies, earlier_->machine, one.machine));
       if (earlier_) table_.merge(*earlier_);
       if (earlier_) table_.errors = earlier_->errors;
     }
-    if (table_.machine != one.machine)
-      throw UserError(fmt::format("{}: these workloads have different machines: give --machine",
-                                  options_.bodies));
     table_.merge(one);
   }
 
@@ -137,20 +166,20 @@ class Characterisation {
     campaign_options.out += "/measured";
     Campaign campaign(campaign_options);
     std::vector<std::string> folders;
-    const auto add = [&](const std::string& workload, const std::string& folder,
+    const auto add = [&](const Compared& one, const std::string& folder,
                          std::vector<std::string> sets) {
       sets.emplace_back("gpu.executor=measured");
-      const CampaignRun run = run_of(workload, folder, std::move(sets));
+      const CampaignRun run = run_of(one, folder, std::move(sets));
       folders.push_back(run.folder);
       campaign.add(run);
     };
-    for (const std::string& workload : options_.workloads) {
-      const uint32_t alone = std::max(1u, resolve(workload).cus / kAloneUnits);
-      add(workload, "full", {});
-      add(workload, "half", {"sampled.residency_percent=50"});
-      add(workload, "one", {"sampled.residency_percent=0"});
-      add(workload, "alone",
-          {"sampled.residency_percent=0", fmt::format("sampled.groups={}", alone)});
+    for (const Compared& one : compared()) {
+      if (!one.is_measured) continue;
+      const uint32_t alone = std::max(1u, resolve(one).cus / kAloneUnits);
+      add(one, "full", {});
+      add(one, "half", {"sampled.residency_percent=50"});
+      add(one, "one", {"sampled.residency_percent=0"});
+      add(one, "alone", {"sampled.residency_percent=0", fmt::format("sampled.groups={}", alone)});
     }
     campaign.lock();
     forget_without_table(campaign_options.out, folders);
@@ -176,8 +205,9 @@ class Characterisation {
     write_table(before);
     Campaign campaign(campaign_options);
     std::vector<std::string> folders;
-    for (const std::string& workload : options_.workloads) {
-      const CampaignRun run = run_of(workload, "launches",
+    for (const Compared& one : compared()) {
+      if (!one.is_measured) continue;
+      const CampaignRun run = run_of(one, "launches",
                                      {"gpu.executor=sampled", "sampled.correct=true",
                                       "sampled.bodies=" + fs::absolute(before).string()});
       folders.push_back(run.folder);
@@ -200,49 +230,61 @@ class Characterisation {
     ReproduceOptions campaign_options = options_.campaign;
     campaign_options.out += "/checked";
     Campaign campaign(campaign_options);
-    std::vector<std::string> workloads = options_.workloads;
-    workloads.insert(workloads.end(), options_.checks.begin(), options_.checks.end());
-    for (const std::string& workload : workloads) {
-      campaign.add(run_of(workload, "simulated", {}));
+    for (const Compared& one : compared()) {
+      campaign.add(run_of(one, "simulated", {}));
       campaign.add(
-          run_of(workload, "sampled",
+          run_of(one, "sampled",
                  {"gpu.executor=sampled", "sampled.bodies=" + fs::absolute(merged_).string()}));
     }
     campaign.lock();
     if (const int status = campaign.simulate(); status != kExitSuccess) return status;
     if (const std::string missing = campaign.missing_results(); !missing.empty())
       throw CheckError("characterise: " + missing);
-    for (const std::string& workload : workloads)
-      compare(workload, *campaign.result(plain_name(workload) + "/simulated"),
-              *campaign.result(plain_name(workload) + "/sampled"));
+    for (const Compared& one : compared())
+      compare(one, *campaign.result(one.name + "/simulated"),
+              *campaign.result(one.name + "/sampled"));
     return kExitSuccess;
   }
 
-  static uint64_t ppm(uint64_t sampled, uint64_t simulated) {
-    const uint64_t apart = sampled > simulated ? sampled - simulated : simulated - sampled;
-    return apart * 1'000'000 / std::max<uint64_t>(simulated, 1);
+  static uint64_t ppm(double sampled, double simulated) {
+    return simulated == 0 ? 0 : static_cast<uint64_t>(std::abs(sampled / simulated - 1) * 1e6);
   }
 
-  void compare(const std::string& workload, const ResultFile& simulated,
-               const ResultFile& sampled) {
-    table_.errors["time." + plain_name(workload)] =
-        ppm(sampled.time("total"), simulated.time("total"));
-    const auto jobs = simulated.root().find("jobs");
-    if (jobs) {
+  void compare(const Compared& of, const ResultFile& simulated, const ResultFile& sampled) {
+    const std::string kind = of.is_measured ? "" : "checked.";
+    const auto note = [&](const std::string& name, const ResultValue& other,
+                          const ResultValue& one) {
+      table_.errors[kind + name] = ppm(other.number(), one.number());
+    };
+    table_.errors[kind + "time." + of.name] = ppm(static_cast<double>(sampled.time("total")),
+                                                  static_cast<double>(simulated.time("total")));
+    if (const auto jobs = simulated.root().find("jobs")) {
       const std::vector<ResultValue> one = jobs->items(), other = sampled.root().at("jobs").items();
-      for (size_t i = 0; i < one.size(); ++i) {
-        table_.errors[fmt::format("time.{}.job{}", plain_name(workload), i)] =
-            ppm(other[i].at("time_ns").whole(), one[i].at("time_ns").whole());
-      }
+      for (size_t i = 0; i < one.size(); ++i)
+        note(fmt::format("time.{}.job{}", of.name, i), other[i].at("time_ns"),
+             one[i].at("time_ns"));
       return;
+    }
+    const auto job = simulated.root().find("job");
+    const auto clients = job ? job->find("clients") : std::nullopt;
+    if (clients && !of.is_measured) {
+      const std::vector<ResultValue> one = clients->items(),
+                                     other = sampled.root().at("job").at("clients").items();
+      for (size_t i = 0; i < one.size(); ++i) {
+        for (const char* const each : {"p50", "p99"})
+          note(fmt::format("{}.{}.client{}", each, of.name, i), other[i].at("service_us").at(each),
+               one[i].at("service_us").at(each));
+        note(fmt::format("rate.{}.client{}", of.name, i), other[i].at("requests_per_s"),
+             one[i].at("requests_per_s"));
+      }
     }
     uint64_t median = 0, most = 0;
     for (const auto& [path, value] : sampled.root().at("statistics").whole_numbers()) {
       if (path.ends_with("sampled.kernel_error_median")) median = std::max(median, value);
       if (path.ends_with("sampled.kernel_error_max")) most = std::max(most, value);
     }
-    table_.errors["kernels.median." + plain_name(workload)] = median;
-    table_.errors["kernels.max." + plain_name(workload)] = most;
+    table_.errors[kind + "kernels.median." + of.name] = median;
+    table_.errors[kind + "kernels.max." + of.name] = most;
   }
 
   void print() const {

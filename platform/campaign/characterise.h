@@ -18,8 +18,8 @@ namespace stretto {
 
 struct CharacteriseOptions {
   std::vector<std::string> workloads;
-  std::vector<std::string> checks;  // Workloads that are only compared.
-  std::string mode;                 // Of `workloads`; of `checks`, and if empty: the first of each.
+  std::vector<std::string> checks;  // WORKLOAD or WORKLOAD:MODE: only compared.
+  std::string mode;                 // Of `workloads`; if empty, and of `checks`: the first of each.
   std::string machine;              // Empty: the workload's.
   std::string bodies;               // The table; what it has of the same machine stays.
   bool no_check = false;

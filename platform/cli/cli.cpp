@@ -339,8 +339,9 @@ int command_characterise(const Arguments& arguments, const Arguments& command_li
                    "of all workloads, those of --check apart; default: the first of each")
     ("bodies",     text(options.bodies, "FILE")->default_value("bodies.txt"),
                    "the table; what it has of the same machine stays in it")
-    ("check",      texts(options.checks, "WORKLOAD"),
-                   "compare a sampled with a simulated run of it, too, without measuring it; may be repeated")
+    ("check",      texts(options.checks, "WORKLOAD[:MODE]"),
+                   "compare a sampled with a simulated run of it, too, without measuring it: times, and p50, p99 "
+                   "and rate of each client; may be repeated")
     ("no-check",   po::bool_switch(&options.no_check),
                    "measure only: the table then has no errors")
     ("out",        text(campaign.out, "DIR")->default_value("results/characterise"),

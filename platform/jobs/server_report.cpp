@@ -93,6 +93,33 @@ std::set<std::pair<std::string, std::string>> untransformed(const ServerLog& log
   return all;
 }
 
+// Kernels that no form makes leave the GPU within the threshold: a line each, the slowest first.
+std::vector<std::string> too_slow_to_stop(const tally_policy_t& policy, const ServerLog& log,
+                                          size_t most) {
+  std::vector<const ServerRecord*> slow;
+  for (const ServerRecord& one : log)
+    if (one.told.kind == TALLY_CHOSEN && one.told.turnaround_ns > policy.turnaround_threshold_ns)
+      slow.push_back(&one);
+  std::sort(slow.begin(), slow.end(), [](const ServerRecord* a, const ServerRecord* b) {
+    return a->told.turnaround_ns > b->told.turnaround_ns;
+  });
+  std::vector<std::string> lines;
+  for (const ServerRecord* one : slow) {
+    const tally_record_t& told = one->told;
+    if (lines.size() == most) {
+      lines.push_back(
+          fmt::format("  {} more are as slow to stop: chosen in stats.json\n", slow.size() - most));
+      break;
+    }
+    lines.push_back(fmt::format(
+        "  {} of {} work-groups leaves in {:.1f} us when it is stopped ({}): more than the "
+        "threshold of {:.1f} us\n",
+        one->kernel, told.work_groups, static_cast<double>(told.turnaround_ns) / 1000,
+        form_name(told.form), static_cast<double>(policy.turnaround_threshold_ns) / 1000));
+  }
+  return lines;
+}
+
 }  // namespace
 
 uint32_t form_of(const std::string& name) {
@@ -186,6 +213,7 @@ std::string server_text(const tally_server_parameters_t& server,
           fmt::format("  still measured, form and size not chosen: {} (more launches settle it)\n",
                       fmt::join(names, ", "));
   constexpr size_t kShown = 8;
+  for (const std::string& line : too_slow_to_stop(server.policy, log, kShown)) text += line;
   size_t shown = 0;
   const auto all = untransformed(log);
   for (const auto& [kernel, why] : all) {

@@ -19,8 +19,10 @@ constexpr std::array<const char*, 4> kWithoutTime{"gpu.executor", "gpu.tile_valu
                                                   "gpu.step_instructions", "hbm.sleep"};
 
 std::string command(const Machine& machine, const std::string& workload) {
-  return fmt::format("stretto characterise {} --machine {} --bodies {}", workload, machine.name(),
-                     machine.spec().sampled.bodies);
+  return fmt::format(
+      "stretto characterise {} --machine {} --bodies {}, with what this run sets of gpu, l2 and "
+      "hbm",
+      workload, machine.name(), machine.spec().sampled.bodies);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/results/results.h"
 
+#include <fmt/format.h>
 #include <boost/algorithm/string/join.hpp>
 #include <boost/json.hpp>
 
@@ -134,6 +135,31 @@ json::array lines_of(const std::string& text) {
 
 // Of sampled runs against simulated ones, as the table of their times says.
 constexpr const char* kSampledError = "bodies.sampled.error.";
+
+// The largest ones: of kernels by themselves, and of what was checked beside others.
+std::vector<std::string> error_lines(const Results& results) {
+  constexpr size_t kMost = 12;
+  std::vector<std::pair<uint64_t, std::string>> errors;
+  for (const Statistic& one : results.statistics) {
+    const size_t name = one.path.find(kSampledError);
+    if (!one.path.starts_with("gpu0.") || name == std::string::npos) continue;
+    errors.emplace_back(one.value, one.path.substr(name + std::string(kSampledError).size()));
+  }
+  std::stable_sort(errors.begin(), errors.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> lines;
+  for (const auto& [ppm, name] : errors) {
+    if (lines.size() == kMost) {
+      lines.push_back(
+          fmt::format("{} smaller ones: statistics in stats.json", errors.size() - kMost));
+      break;
+    }
+    const bool is_by_itself = !name.starts_with("checked.");
+    lines.push_back(fmt::format("{:.3f} %  {}{}", static_cast<double>(ppm) / 1e4,
+                                is_by_itself ? "by itself: " : "", name));
+  }
+  return lines;
+}
 
 std::string milliseconds(Time time) {
   char text[40];
@@ -338,19 +364,13 @@ std::string summary(const Results& results) {
   else
     out << "  check       " << results.check.elements << " elements, " << results.check.mismatches
         << " mismatches";
-  for (const Statistic& one : results.statistics) {
-    const size_t name = one.path.find(kSampledError);
-    if (!one.path.starts_with("gpu0.") || name == std::string::npos) continue;
-    std::snprintf(text, sizeof text,
-                  "\n  error       %.3f %%  by itself: ", static_cast<double>(one.value) / 1e4);
-    out << text << one.path.substr(name + std::string(kSampledError).size());
-  }
   if (!results.check.limit.empty()) out << "; " << results.check.limit;
   if (!results.check.first.empty()) out << "; first: " << results.check.first;
   if (results.check.error_bound > 0) {
     std::snprintf(text, sizeof text, "; largest error %.4g of its bound", results.check.max_error);
     out << text;
   }
+  for (const std::string& line : error_lines(results)) out << "\n  error       " << line;
   if (results.audit.empty())
     out << "\n  audit       not made: the run did not end\n";
   else
