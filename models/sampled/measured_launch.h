@@ -23,10 +23,13 @@ namespace stretto {
 struct MeasuredBody {
   Time time = 0;
   Time on_unit = 0;      // Integral of the work-groups on its unit over that time,
-  Time on_gpu = 0;       // and of those on the GPU.
+  Time on_gpu = 0;       // of those on the GPU,
+  Time of_launch = 0;    // and of its launch's on its unit.
   bool first = false;    // None of its launch had ended when it began.
   Time behind = kNever;  // How long before it another of its slot ended on its unit.
   Time refill = 0;       // In which the scheduler fills the GPU with work-groups of its launch.
+  // At the end of its launch, with less company of it than others had (SampledGpu::measured_body).
+  bool is_left_over = false;
 };
 
 class MeasuredLaunch {

@@ -31,21 +31,15 @@ void Measurement::Sum::add(const Sum& sum, uint64_t all) {
 
 bool Measurement::keep(Kernel& kernel, uint64_t launch, const MeasuredBody& body) {
   ++kernel.measured;
-  const auto on_unit =
-      static_cast<uint64_t>(1000 * Wide{body.on_unit} / std::max<Time>(body.time, 1));
-  kernel.most_on_unit_milli = std::max(kernel.most_on_unit_milli, on_unit);
-  // Left over at the end of a launch: what it took is what fewer take.
-  if (!body.first && on_unit < kernel.most_on_unit_milli * 3 / 4) return false;
+  if (body.is_left_over) return false;  // What it took is what fewer take.
   if (launch >= kKept) return true;
   if (kernel.kept.size() <= launch) kernel.kept.resize(launch + 1);
   Kernel::Launch& one = kernel.kept[launch];
   Kernel::Bodies& bodies = body.first ? one.first : one.rest;
   bodies.times.push_back(body.time);
   bodies.joined += body.behind <= body.refill ? 1 : 0;
-  // Ends of its unit per time are its company over its time.
-  const double time = static_cast<double>(body.time),
-               company = static_cast<double>(body.on_unit) / time;
-  bodies.by_chance += 1 - std::exp(-static_cast<double>(body.refill) * company / time);
+  bodies.company += static_cast<double>(body.of_launch) / static_cast<double>(body.time);
+  bodies.refill += static_cast<double>(body.refill);
   return true;
 }
 
@@ -109,11 +103,19 @@ bool Measurement::has(const std::string& key) const {
   return found != kernels_.end() && found->second.sum.time != 0;
 }
 
-TimeDistribution Measurement::distribution(Kernel::Bodies bodies) {
+// Those that ended together, beyond those that would if times had nothing to do with each other. Then ends of a
+// unit come evenly over the time of a body, but of the first wave, which begins together, over the times that
+// these take.
+TimeDistribution Measurement::distribution(Kernel::Bodies bodies, bool is_first) {
   if (bodies.times.empty()) return {};
   TimeDistribution one = TimeDistribution::of(bodies.times);
-  const double count = static_cast<double>(one.count), joined = static_cast<double>(bodies.joined);
-  const double more = (joined - bodies.by_chance) / std::max(count - bodies.by_chance, 1.0);
+  const double count = static_cast<double>(one.count);
+  const Time over = is_first ? one.at.back() - one.at.front() : one.mean();
+  const double ends =
+      bodies.company / count * (bodies.refill / count) / std::max(static_cast<double>(over), 1.0);
+  const double by_chance = count * (1 - std::exp(-ends));
+  const double more =
+      (static_cast<double>(bodies.joined) - by_chance) / std::max(count - by_chance, 1.0);
   one.joined_ppm = static_cast<uint64_t>(std::max(more, 0.0) * TimeDistribution::kAll);
   return one;
 }
@@ -135,8 +137,8 @@ BodyTimes Measurement::kernel(const std::string& key) const {
     if (one.first.times.empty() && one.rest.times.empty()) continue;
     LaunchTimes& launch = times.launches.emplace_back();
     launch.time = one.time;
-    launch.first = distribution(one.first);
-    launch.rest = distribution(one.rest);
+    launch.first = distribution(one.first, true);
+    launch.rest = distribution(one.rest, false);
     if (one.stands_for != 0 && launch.rest.count != 0) launch.rest.count = one.stands_for;
   }
   return times;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What work-groups that the instruction-set simulator executes take and use, by kernel.
 //
-// Times are of every work-group but those at the end of a launch, which have less company than others.
-// What it uses is the difference of the GPU's counters over intervals in which one
-// kernel alone runs, an equal part each; intervals with several kernels are left out.
+// Times are of every work-group but those that are left over at the end of a launch. What it uses is the
+// difference of the GPU's counters over intervals in which one kernel alone runs, an equal part each;
+// intervals with several kernels are left out.
 #ifndef STRETTO_MODELS_SAMPLED_MEASUREMENT_H_
 #define STRETTO_MODELS_SAMPLED_MEASUREMENT_H_
 
@@ -62,7 +62,8 @@ class Measurement {
     struct Bodies {
       std::vector<Time> times;
       uint64_t joined = 0;
-      double by_chance = 0;  // So many would be, if ends had nothing to do with each other.
+      double company = 0;  // Sums: of the launch, on their unit,
+      double refill = 0;   // and MeasuredBody::refill.
     };
     struct Launch {
       Time time = 0;
@@ -71,10 +72,10 @@ class Measurement {
     };
     uint64_t grid = 0;
     uint64_t measured = 0;
-    uint64_t most_on_unit_milli = 0;  // Work-groups on the unit of a body, on average over it.
-    std::vector<Launch> kept;         // The first launches.
-    Sum sum;                          // Of all that the measured ones stand for.
-    uint64_t demand_bodies = 0;       // Those that `demand` is the sum of.
+
+    std::vector<Launch> kept;    // The first launches.
+    Sum sum;                     // Of all that the measured ones stand for.
+    uint64_t demand_bodies = 0;  // Those that `demand` is the sum of.
     BodyDemand demand;
   };
 
@@ -92,7 +93,7 @@ class Measurement {
   void use(uint64_t bodies, const BodyDemand& before);
   // Counts the body, and whether what it took does.
   static bool keep(Kernel& kernel, uint64_t launch, const MeasuredBody& body);
-  static TimeDistribution distribution(Kernel::Bodies bodies);
+  static TimeDistribution distribution(Kernel::Bodies bodies, bool is_first);
 };
 
 }  // namespace stretto

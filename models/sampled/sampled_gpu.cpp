@@ -255,9 +255,13 @@ BodyTable SampledGpu::corrected() const {
 
 // ---- Measured work-groups
 
-void SampledGpu::measured_body(uint8_t slot, MeasuredLaunch::Counts counts,
-                               const MeasuredBody& body) {
+void SampledGpu::measured_body(uint8_t slot, MeasuredLaunch::Counts counts, MeasuredBody body) {
   SampledLaunch& launch = launches_[slot];
+  const auto company =
+      static_cast<uint64_t>(1000 * Wide{body.of_launch} / std::max<Time>(body.time, 1));
+  launch.most_company_milli = std::max(launch.most_company_milli, company);
+  body.is_left_over = !body.first && launch.begun >= launch.kernel.grid &&
+                      company < launch.most_company_milli * 3 / 4;
   launch.body_has_ended = true;
   measurement_.body_ended();
   if (!launch.part) {

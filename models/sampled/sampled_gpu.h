@@ -61,6 +61,9 @@ struct SampledLaunch {
   bool is_left_out = false;            // None is.
   uint64_t hbm_bytes = 0;              // When it began.
   uint64_t running = 0;                // Work-groups on the GPU.
+  uint64_t begun = 0;                  // Of measured ones: that no unit holds back.
+  uint64_t most_company_milli =
+      0;  // Likewise: of a body by its launch on its unit, itself included.
   uint64_t ended = 0;
   bool body_has_ended = false;
   bool is_shared = false;  // Work-groups of another launch ran, too.
@@ -99,8 +102,9 @@ class SampledGpu final : public Component, private EventHandler {
   void group_started(uint8_t slot);
   void group_ended(uint8_t slot, bool drained);
   void group_suspended(uint8_t slot);
-  void measured_body(uint8_t slot, MeasuredLaunch::Counts counts, const MeasuredBody& body);
+  void measured_body(uint8_t slot, MeasuredLaunch::Counts counts, MeasuredBody body);
   void forget_body(uint8_t slot, MeasuredLaunch::Counts counts) {
+    --launches_[slot].begun;
     if (launches_[slot].part) launches_[slot].part->forget(counts);
   }
   // Work-groups of the kernel that a unit holds at once, and those that the measurement lets run.

@@ -218,17 +218,17 @@ void SampledUnit::done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multi
     return one.slot == slot && one.wg_id == wg_id;
   });
   if (measured != measured_.end()) {
-    integral_ += (now() - integral_to_) * measured_.size();
-    integral_to_ = now();
+    integrate();
     const Time on_gpu = gpu_.measured_running(-1);
     const Measured ended = *measured;
     measured_.erase(measured);
     // One a clock.
     const Time refill =
         clock_.edge(uint64_t{gpu_.gpu_spec().cus} * gpu_.most_resident(*contexts_[slot]));
-    gpu_.measured_body(slot, ended.counts,
-                       {now() - ended.begin, integral_ - ended.on_unit, on_gpu - ended.on_gpu,
-                        ended.first, since_end(slot), refill});
+    gpu_.measured_body(
+        slot, ended.counts,
+        {now() - ended.begin, integral_ - ended.on_unit, on_gpu - ended.on_gpu,
+         slot_integrals_[slot] - ended.of_launch, ended.first, since_end(slot), refill});
   }
   release(slot);
   gpu_.group_ended(slot, false);
@@ -238,14 +238,20 @@ void SampledUnit::done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multi
 
 Time SampledUnit::since_end(uint8_t slot) { return now() - std::exchange(last_ends_[slot], now()); }
 
+void SampledUnit::integrate() {
+  const Time step = now() - integral_to_;
+  integral_to_ = now();
+  integral_ += step * measured_.size();
+  for (const Measured& one : measured_) slot_integrals_[one.slot] += step;
+}
+
 // What it has taken counts for nothing.
 void SampledUnit::forget_measured(uint8_t slot, uint32_t wg_id) {
   const auto measured = std::find_if(measured_.begin(), measured_.end(), [&](const Measured& one) {
     return one.slot == slot && one.wg_id == wg_id;
   });
   if (measured == measured_.end()) return;
-  integral_ += (now() - integral_to_) * measured_.size();
-  integral_to_ = now();
+  integrate();
   gpu_.measured_running(-1);
   gpu_.forget_body(slot, measured->counts);
   measured_.erase(measured);
@@ -262,6 +268,7 @@ void SampledUnit::drained(uint16_t cu, uint8_t slot, uint32_t wg_id) {
 
 void SampledUnit::pass(uint8_t slot, uint32_t wg_id) {
   ++passing_;
+  ++gpu_.launch_of(slot, *contexts_[slot]).begun;
   if (Digest* const digest = gpu_.services().digest; digest != nullptr)
     digest->event(now(), kDigestDispatch, uint64_t{index_} << 8 | slot, wg_id);
   queue_.schedule(now() + start_time_, *this, kPassed | uint64_t{slot} << 32 | wg_id);
@@ -293,12 +300,13 @@ bool SampledUnit::start_held() {
 }
 
 void SampledUnit::start_measured(uint8_t slot, uint32_t wg_id, const DispatchContext& context) {
-  integral_ += (now() - integral_to_) * measured_.size();
-  integral_to_ = now();
+  integrate();
   SampledLaunch& launch = gpu_.launch_of(slot, context);
   const bool first = !launch.body_has_ended;
   const auto counts = launch.part ? launch.part->begin() : MeasuredLaunch::Counts::noted;
-  measured_.push_back({wg_id, slot, first, counts, now(), integral_, gpu_.measured_running(1)});
+  measured_.push_back({wg_id, slot, first, counts, now(), integral_, gpu_.measured_running(1),
+                       slot_integrals_[slot]});
+  ++launch.begun;
   unit_.start(slot, wg_id, context);
 }
 

@@ -82,7 +82,7 @@ class SampledUnit final : public WorkGroupExecutor,
     uint8_t slot;
     bool first;
     MeasuredLaunch::Counts counts;
-    Time begin, on_unit, on_gpu;
+    Time begin, on_unit, on_gpu, of_launch;
   };
 
   class SuspendedBody;
@@ -102,6 +102,7 @@ class SampledUnit final : public WorkGroupExecutor,
   void begin_body(Body body, const DrawnTime& drawn);
   // What a body of the slot needs to end together with another one; its own time if none ends near.
   Time need_to_join(unsigned slot, const DrawnTime& drawn) const;
+  void integrate();
   // Since another work-group of the slot ended here. Called at the end of each.
   Time since_end(uint8_t slot);
   void left_body(const Body& body);
@@ -144,7 +145,9 @@ class SampledUnit final : public WorkGroupExecutor,
   std::deque<Held> held_;
   std::vector<Measured> measured_;
   std::array<Time, kGridSlots> last_ends_{};  // Of work-groups that are measured, by slot.
-  Time integral_ = 0;                         // Of the work-groups in measured_.
+  // Up to integral_to_: of the work-groups in measured_, and of those of each slot.
+  Time integral_ = 0;
+  std::array<Time, kGridSlots> slot_integrals_{};
   Time integral_to_ = 0;
 
   // For laws: spans of time without a change in which a part was used above its peak, or a body worked
