@@ -13,6 +13,8 @@ namespace stretto {
 namespace {
 
 constexpr const char* kHead = "stretto bodies 2";
+constexpr Time kLongest = 1'000'000 * 1'000 * kMicrosecond;  // 1,000 s.
+constexpr uint64_t kMostDemand = 1'000'000'000'000;  // Clocks, slots or bytes of a work-group.
 
 class Parser {
  public:
@@ -20,7 +22,7 @@ class Parser {
     const size_t end = text.rfind("\nend ");
     if (!text.starts_with("stretto bodies "))
       throw UserError(name + ": is no table of bodies: stretto characterise makes one");
-    if (!text.starts_with(kHead)) fail("is of another version of stretto");
+    if (!text.starts_with(std::string(kHead) + "\n")) fail("is of another version of stretto");
     if (end == std::string::npos) fail("is cut off");
     const std::string body = text.substr(0, end + 1);
     if (text.substr(end + 1) != "end " + sha256_hex(body.data(), body.size()) + "\n")
@@ -46,16 +48,21 @@ class Parser {
         const std::string key = word();
         kernel_ = &table_.kernels[key];
         kernel_->name = word();
-        kernel_->grid = named("grid");
+        kernel_->grid = named("grid", UINT32_MAX);
+        if (kernel_->grid == 0) fail("a grid of nothing");
         kernel_->groups = named("groups");
       } else if (kernel_ == nullptr) {
         fail(what + " before any kernel");
       } else {
         fact(what);
       }
+      if (std::string more; words_ >> more) fail("what is '" + more + "'?");
     }
     for (const auto& [key, kernel] : table_.kernels) {
-      if (kernel.points.empty() || kernel.group_time() == 0)
+      const bool has_times = std::all_of(
+          kernel.launches.begin(), kernel.launches.end(),
+          [](const LaunchTimes& one) { return one.first.count != 0 || one.rest.count != 0; });
+      if (kernel.points.empty() || !has_times || kernel.group_time() == 0)
         fail("kernel " + key + " has no times");
     }
     return std::move(table_);
@@ -71,14 +78,15 @@ class Parser {
     if (!(words_ >> one)) fail("line is too short");
     return one;
   }
-  uint64_t number() {
+  uint64_t number(uint64_t most = kLongest) {
     uint64_t value = 0;
     if ((words_ >> std::ws).peek() == '-' || !(words_ >> value)) fail("not a number");
+    if (value > most) fail(std::to_string(value) + " is more than " + std::to_string(most));
     return value;
   }
-  uint64_t named(const char* name) {
+  uint64_t named(const char* name, uint64_t most = kLongest) {
     if (word() != name) fail(std::string("no ") + name);
-    return number();
+    return number(most);
   }
 
   void fact(const std::string& what) {
@@ -86,21 +94,21 @@ class Parser {
       kernel_->launches.push_back({number(), {}, {}});
     } else if (what == "correct") {
       if (kernel_->launches.empty()) fail(what + " before any launch");
-      const uint64_t ppm = number();
-      if (ppm == 0) fail("a correction to nothing");
+      const uint64_t ppm = number(LaunchTimes::kMostCorrection);
+      if (ppm < LaunchTimes::kLeastCorrection) fail("a correction to less than half");
       kernel_->launches.back().correction_ppm = ppm;
     } else if (what == "demand") {
       BodyDemand& demand = kernel_->demand;
-      demand.tensor_cycles = named("tensor");
-      demand.simt_cycles = named("simt");
-      demand.issue_slots = named("issue");
-      demand.l2_bytes = named("l2");
-      demand.hbm_read_bytes = named("read");
-      demand.hbm_written_bytes = named("written");
+      demand.tensor_cycles = named("tensor", kMostDemand);
+      demand.simt_cycles = named("simt", kMostDemand);
+      demand.issue_slots = named("issue", kMostDemand);
+      demand.l2_bytes = named("l2", kMostDemand);
+      demand.hbm_read_bytes = named("read", kMostDemand);
+      demand.hbm_written_bytes = named("written", kMostDemand);
     } else if (what == "point") {
       BodyPoint point;
-      point.residency_percent = static_cast<uint32_t>(number());
-      point.limit = static_cast<uint32_t>(number());
+      point.residency_percent = static_cast<uint32_t>(number(100));
+      point.limit = static_cast<uint32_t>(number(65535));
       point.residency_milli = named("residency");
       point.groups_milli = named("groups");
       point.time = named("time");
@@ -111,8 +119,7 @@ class Parser {
       LaunchTimes& launch = kernel_->launches.back();
       TimeDistribution& times = what == "first" ? launch.first : launch.rest;
       times.count = number();
-      times.joined_ppm = named("joined");
-      if (times.joined_ppm > TimeDistribution::kAll) fail("more than all are joined");
+      times.joined_ppm = named("joined", TimeDistribution::kAll);
       for (Time& one : times.at) one = number();
       if (!std::is_sorted(times.at.begin(), times.at.end())) fail("quantiles do not rise");
     } else {

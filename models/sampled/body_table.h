@@ -72,6 +72,7 @@ struct BodyPoint {
 };
 
 struct LaunchTimes {
+  static constexpr uint64_t kLeastCorrection = 500'000, kMostCorrection = 2'000'000;
   Time time = 0;  // Of all of it; 0: others ran, too.
   TimeDistribution first, rest;
   uint64_t correction_ppm = 1'000'000;  // Of times that are drawn.

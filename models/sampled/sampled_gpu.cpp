@@ -241,13 +241,12 @@ void SampledGpu::close(const SampledLaunch& launch) {
 }
 
 BodyTable SampledGpu::corrected() const {
-  constexpr uint64_t kHalf = 500'000, kTwice = 2'000'000;
   BodyTable table = table_;
   for (const auto& [key, launches] : durations_) {
     for (const auto& [index, one] : launches) {
       uint64_t& ppm = table.kernels.at(key).launches[index].correction_ppm;
       const auto wanted = static_cast<uint64_t>(Wide{ppm} * one.measured / one.sampled);
-      ppm = std::clamp(wanted, kHalf, kTwice);
+      ppm = std::clamp(wanted, LaunchTimes::kLeastCorrection, LaunchTimes::kMostCorrection);
     }
   }
   return table;

@@ -222,7 +222,8 @@ TEST_CASE("a damaged table is refused") {
 
 namespace {
 
-// The 90th percentile of 60 requests beside best effort, simulated and sampled. Each client was measured by itself.
+// The 90th percentile of 60 requests beside best effort, simulated, and sampled in the mean of four seeds. Each client
+// was measured by itself.
 std::array<double, 2> p90_of(const std::string& mode) {
   const std::string table = scratch().path + "/lists.txt";
   if (!std::filesystem::exists(table)) {
@@ -245,7 +246,12 @@ std::array<double, 2> p90_of(const std::string& mode) {
         .at("p90")
         .to_number<double>();
   };
-  return {p90(""), p90(" --set gpu.executor=sampled --set sampled.bodies=" + table)};
+  double sampled = 0;
+  for (const char* const seed : {"1", "2", "3", "4"})
+    sampled += p90(" --set gpu.executor=sampled --set sampled.bodies=" + table +
+                   " --set sampled.seed=" + seed) /
+               4;
+  return {p90(""), sampled};
 }
 
 }  // namespace
