@@ -32,9 +32,10 @@ std::vector<std::string> words_of(const std::string& text) {
 void ProgramKind::describe(ParameterSet& set) {
   set.text("file", file, "Shared object with a main() over cuda_runtime.h and nccl.h.");
   set.text("beside", beside, "More of them, with spaces between them: clients, too.");
-  set.text("arguments", arguments,
-           "Of main(), with spaces between them; of several clients with | between them, the last "
-           "ones are those of all that follow.");
+  set.text(
+      "arguments", arguments,
+      "Of main(), with spaces between them; of several clients with \" | \" between them, the last "
+      "ones are those of all that follow.");
   set.text("preload", preload,
            "Shared objects that take calls before libstretto_cudart.so, the first one first, with "
            "spaces between them.");
