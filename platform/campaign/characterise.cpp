@@ -15,9 +15,9 @@
 #include "platform/base/atomic_file.h"
 #include "platform/base/exit_status.h"
 #include "platform/campaign/campaign.h"
+#include "platform/config/body_machine_sum.h"
 #include "platform/config/machine.h"
 #include "platform/jobs/run_request.h"
-#include "platform/machine/bodies.h"
 
 namespace stretto {
 namespace {

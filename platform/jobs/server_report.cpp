@@ -93,30 +93,32 @@ std::set<std::pair<std::string, std::string>> untransformed(const ServerLog& log
   return all;
 }
 
-// Kernels that no form makes leave the GPU within the threshold: a line each, the slowest first.
+// Kernels that no form makes leave the GPU within the threshold: a line each. Of one that runs in the fallback
+// form no turnaround is known.
 std::vector<std::string> too_slow_to_stop(const tally_policy_t& policy, const ServerLog& log,
                                           size_t most) {
-  std::vector<const ServerRecord*> slow;
-  for (const ServerRecord& one : log)
-    if (one.told.kind == TALLY_CHOSEN && one.told.turnaround_ns > policy.turnaround_threshold_ns)
-      slow.push_back(&one);
-  std::sort(slow.begin(), slow.end(), [](const ServerRecord* a, const ServerRecord* b) {
-    return a->told.turnaround_ns > b->told.turnaround_ns;
-  });
+  const auto us = [](uint64_t ns) { return static_cast<double>(ns) / 1000; };
   std::vector<std::string> lines;
-  for (const ServerRecord* one : slow) {
-    const tally_record_t& told = one->told;
+  size_t others = 0;
+  for (const ServerRecord& one : log) {
+    const tally_record_t& told = one.told;
+    if (told.kind != TALLY_CHOSEN) continue;
+    const bool is_fallback = told.turnaround_ns == 0;
+    if (!is_fallback && told.turnaround_ns <= policy.turnaround_threshold_ns) continue;
     if (lines.size() == most) {
-      lines.push_back(
-          fmt::format("  {} more are as slow to stop: chosen in stats.json\n", slow.size() - most));
-      break;
+      ++others;
+      continue;
     }
-    lines.push_back(fmt::format(
-        "  {} of {} work-groups leaves in {:.1f} us when it is stopped ({}): more than the "
-        "threshold of {:.1f} us\n",
-        one->kernel, told.work_groups, static_cast<double>(told.turnaround_ns) / 1000,
-        form_name(told.form), static_cast<double>(policy.turnaround_threshold_ns) / 1000));
+    const std::string how = is_fallback ? fmt::format("runs {} of them at a time ({})", told.groups,
+                                                      form_name(told.form))
+                                        : fmt::format("takes {:.1f} us to leave ({})",
+                                                      us(told.turnaround_ns), form_name(told.form));
+    lines.push_back(
+        fmt::format("  {} of {} work-groups {}: no form leaves within the threshold of {:.1f} us\n",
+                    one.kernel, told.work_groups, how, us(policy.turnaround_threshold_ns)));
   }
+  if (others != 0)
+    lines.push_back(fmt::format("  {} more are as slow to stop: chosen in stats.json\n", others));
   return lines;
 }
 

@@ -3,20 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
-#include "models/common/component.h"
 #include "models/common/error.h"
 #include "models/common/read_file.h"
+#include "platform/config/body_machine_sum.h"
 #include "platform/config/peaks.h"
 
 namespace stretto {
 namespace {
-
-// Change what is computed or how fast the host is, not when.
-constexpr std::array<const char*, 4> kWithoutTime{"gpu.executor", "gpu.tile_values",
-                                                  "gpu.step_instructions", "hbm.sleep"};
 
 std::string command(const Machine& machine, const std::string& workload) {
   return fmt::format(
@@ -34,17 +27,6 @@ BodyRates body_rates(const MachineSpec& spec) {
           .units = spec.gpu.cus,
           .l2_bytes_per_us = static_cast<uint64_t>(1e3 * peaks.l2_gb_s),
           .hbm_bytes_per_us = static_cast<uint64_t>(1e3 * peaks.hbm_gb_s)};
-}
-
-std::string body_machine_sum(const Machine& machine) {
-  std::string text;
-  for (const Parameter& one : machine.parameters().all()) {
-    const bool is_of_gpu =
-        one.path.starts_with("gpu.") || one.path.starts_with("l2.") || one.path.starts_with("hbm.");
-    if (!is_of_gpu || std::count(kWithoutTime.begin(), kWithoutTime.end(), one.path) != 0) continue;
-    text += one.path + "=" + one.get() + "\n";
-  }
-  return sha256_hex(text.data(), text.size()).substr(0, 16);
 }
 
 BodyTable load_bodies(const Machine& machine) {

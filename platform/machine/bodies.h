@@ -12,8 +12,6 @@
 namespace stretto {
 
 BodyRates body_rates(const MachineSpec& spec);
-// Of all parameters that the times of work-groups depend on.
-std::string body_machine_sum(const Machine& machine);
 // The file that sampled.bodies names, if the machine samples; else an empty table. Throws UserError:
 // it cannot be read, was changed, or is of another machine.
 BodyTable load_bodies(const Machine& machine);

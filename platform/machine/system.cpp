@@ -11,6 +11,7 @@
 #include "models/common/error.h"
 #include "models/host/host_group.h"
 #include "platform/base/installation.h"
+#include "platform/config/body_machine_sum.h"
 #include "platform/config/peaks.h"
 #include "platform/jobs/code_owner.h"
 #include "platform/jobs/job.h"

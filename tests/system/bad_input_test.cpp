@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include <catch2/catch.hpp>
 
@@ -259,6 +260,15 @@ TEST_CASE("limits of the shell that are too low are one line") {
     const bool of_loader = run.says("loading shared libraries") ||
                            run.says("cannot allocate TLS data structures") ||
                            run.says("Fatal glibc error: cannot allocate memory");
+    if (run.status == 128 + SIGSEGV && run.output.empty()) {
+      // glibc's loader dies itself at some sizes, before anything of a library runs.
+      const Finished told =
+          run_stretto("run t3/small", "ulimit -v " + few + "; LD_DEBUG=files exec");
+      INFO(told.output);
+      CHECK(told.says("generating link map"));
+      CHECK_FALSE(told.says("calling init"));
+      continue;
+    }
     CHECK((run.status == 2 || (run.status == 127 && of_loader)));
     CHECK(run.lines() == 1);
   }

@@ -94,6 +94,43 @@ TEST_CASE("what characterise chooses itself, and work that is there twice, is re
   }
 }
 
+TEST_CASE("a pair is checked in the mode that is named, request by request, and runs say so") {
+  const Scratch scratch;
+  const std::string lists = "tally/models/tiny-inference tally/models/tiny-training";
+  const std::string table = scratch.path + "/bodies.txt";
+  const std::string set = " --impl all=model --set gpu.tile_values=false --set tenants.requests=4";
+  const Finished checked = run_stretto("characterise " + lists + " --check tally/small:mps" + set +
+                                       " --bodies " + table + " --out " + scratch.path + "/r");
+  INFO(checked.output);
+  REQUIRE(checked.status == 0);
+  CHECK(checked.says("tally/small mps, sampled: ok"));
+  for (const char* const each : {"p50.tally_small_mps.client0", "p99.tally_small_mps.client1",
+                                 "rate.tally_small_mps.client0", "time.tally_small_mps"})
+    CHECK(checked.says(std::string("checked.") + each));
+  const Finished sampled = run_stretto(
+      "run tally/small --mode mps --set gpu.executor=sampled --set sampled.bodies=" + table + set +
+      " --out " + scratch.path + "/s");
+  INFO(sampled.output);
+  CHECK(sampled.says(" %  checked."));
+  CHECK(sampled.says(" %  by itself: "));
+  // Of another machine: before anything is simulated.
+  const struct {
+    std::string arguments;
+    const char* says;
+  } cases[] = {{lists + set + " --set gpu.cus=4", "was measured on another machine"},
+               {lists + " graph/mlp", "have different machines"},
+               {lists + set + " --check tally/small:mpx", "--mode mpx"}};
+  for (const auto& [arguments, says] : cases) {
+    const Finished refused = run_stretto("characterise " + arguments + " --bodies " + table +
+                                         " --out " + scratch.path + "/none");
+    INFO(refused.output);
+    CHECK(refused.status == 2);
+    CHECK(refused.lines() == 1);
+    CHECK(refused.says(says));
+    CHECK_FALSE(std::filesystem::exists(scratch.path + "/none"));
+  }
+}
+
 TEST_CASE("a characterisation that is there is not made again, but for what has lost its table",
           "[.long]") {
   const Scratch scratch;
