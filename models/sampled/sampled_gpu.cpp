@@ -178,11 +178,20 @@ const BodyLaw& SampledGpu::law(const std::string& key, const BodyTimes& times) {
   return laws_.emplace(key, BodyLaw(times, rates_, hbm_limit_)).first->second;
 }
 
-DrawnTime SampledGpu::draw(const SampledLaunch& launch, uint32_t wg_id, uint64_t body) const {
-  const uint64_t random =
+uint64_t SampledGpu::at_a_time(const SampledLaunch& launch, const DispatchContext& context) const {
+  return std::min<uint64_t>(most_that_fit(context),
+                            (launch.kernel.grid + units_.size() - 1) / units_.size());
+}
+
+DrawnTime SampledGpu::draw(const SampledLaunch& launch, uint32_t wg_id, uint16_t unit,
+                           uint64_t order, uint64_t at_a_time) const {
+  const uint64_t of_all =
       launch.kind == SampledLaunch::Kind::sampled
           ? launch.strata.at(wg_id)
-          : hash_of(spec_.seed, launch.kernel.number, launch.number, uint64_t{wg_id} << 32 | body);
+          : hash_of(spec_.seed, launch.kernel.number, launch.number, uint64_t{wg_id} << 32 | order);
+  const Strata on_unit(at_a_time, hash_of(launch.hash, unit, order / at_a_time, 0));
+  const Wide part = Wide{on_unit.at(order % at_a_time)} * at_a_time >> 64;
+  const auto random = static_cast<uint64_t>(((part << 64) + of_all) / at_a_time);
   return launch.law->draw(launch.of_kernel, launch.hash, !launch.body_has_ended,
                           running_slots_ <= 1, random);
 }

@@ -120,8 +120,12 @@ class SampledGpu final : public Component, private EventHandler {
   void ask(uint8_t slot, int64_t bodies, const std::array<int64_t, kGpuParts>& bytes);
   // By which bodies of the slot take longer because of L2 and memory.
   uint64_t stretch(uint8_t slot) const { return stretch_[slot]; }
-  // What a body of the launch takes alone on the GPU; of a wrapped one, the `body`-th of its unit.
-  DrawnTime draw(const SampledLaunch& launch, uint32_t wg_id, uint64_t body) const;
+  // What a body of the launch takes alone on the GPU, the `order`-th that begins on the unit, which has so
+  // many at a time: these take times of as many equal parts of all, so that units have like ones.
+  DrawnTime draw(const SampledLaunch& launch, uint32_t wg_id, uint16_t unit, uint64_t order,
+                 uint64_t at_a_time) const;
+  // Of a launch whose work-groups are bodies.
+  uint64_t at_a_time(const SampledLaunch& launch, const DispatchContext& context) const;
   // Of suspended bodies. What has been saved comes from the L2 if less than that holds has gone
   // through it since, when traffic() was `traffic_before`; else from memory.
   void save_state(unsigned unit, uint64_t bytes, std::function<void()> done);

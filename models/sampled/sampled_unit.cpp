@@ -90,7 +90,9 @@ void SampledUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
     case SampledLaunch::Kind::sampled: {
       if (Digest* const digest = gpu_.services().digest; digest != nullptr)
         digest->event(now(), kDigestDispatch, uint64_t{index_} << 8 | slot, wg_id);
-      begin_body({wg_id, slot, false, 0, now(), 0}, gpu_.draw(launch, wg_id, 0));
+      begin_body({wg_id, slot, false, 0, now(), 0},
+                 gpu_.draw(launch, wg_id, index_, order_of(launch, slot),
+                           gpu_.at_a_time(launch, context)));
     }
   }
 }
@@ -314,11 +316,17 @@ void SampledUnit::start_measured(uint8_t slot, uint32_t wg_id, const DispatchCon
 
 void SampledUnit::enter_body(unsigned group, uint8_t slot, uint32_t wg_id) {
   const SampledLaunch& launch = gpu_.launch_of(slot, *contexts_[slot]);
-  DrawnTime drawn = gpu_.draw(launch, wg_id, ++body_number_);
+  DrawnTime drawn = gpu_.draw(launch, wg_id, index_, order_of(launch, slot), resident_[slot]);
   // The wrapper has paid for the start.
   for (Time* const time : {&drawn.time, &drawn.least, &drawn.most})
     *time -= std::min(*time, start_time_);
   begin_body({wg_id, slot, true, static_cast<uint8_t>(group), now(), 0}, drawn);
+}
+
+uint64_t SampledUnit::order_of(const SampledLaunch& launch, uint8_t slot) {
+  Order& order = orders_[slot];
+  if (order.launch != launch.number) order = {launch.number, 0};
+  return order.next++;
 }
 
 void SampledUnit::begin_body(Body body, const DrawnTime& drawn) {

@@ -99,6 +99,7 @@ class SampledUnit final : public WorkGroupExecutor,
   void save(uint8_t slot, uint32_t wg_id, Time left, uint64_t address);
   void forget_measured(uint8_t slot, uint32_t wg_id);
   Time now() const { return queue_.now(); }
+  uint64_t order_of(const SampledLaunch& launch, uint8_t slot);
   void begin_body(Body body, const DrawnTime& drawn);
   // What a body of the slot needs to end together with another one; its own time if none ends near.
   Time need_to_join(unsigned slot, const DrawnTime& drawn) const;
@@ -155,7 +156,12 @@ class SampledUnit final : public WorkGroupExecutor,
   uint64_t above_peak_ = 0, too_fast_ = 0;
   Wide done_ = 0;    // Virtual time of all bodies.
   Wide wanted_ = 0;  // Of those that have ended, with what they ran beyond their end.
-  uint64_t body_number_ = 0;
+  // Bodies of a launch that have begun here, by slot.
+  struct Order {
+    uint64_t launch = 0;
+    uint64_t next = 0;
+  };
+  std::array<Order, kGridSlots> orders_{};
 };
 
 }  // namespace stretto

@@ -4,6 +4,7 @@
 // preemption. Tables are made up, so that expected times are worked out by hand.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -313,14 +314,50 @@ TEST_CASE("launches draw other times, equal seeds the same") {
   launch.kind = SampledLaunch::Kind::wrapped;
   launch.kernel.number = 7;
   launch.number = 1;
-  const Time one = b.sampled.gpu().draw(launch, 5, 0).time;
-  REQUIRE(b.sampled.gpu().draw(launch, 5, 0).time == one);
-  REQUIRE(b.sampled.gpu().draw(launch, 5, 1).time != one);
+  const Time one = b.sampled.gpu().draw(launch, 5, 0, 0, 1).time;
+  REQUIRE(b.sampled.gpu().draw(launch, 5, 0, 0, 1).time == one);
+  REQUIRE(b.sampled.gpu().draw(launch, 5, 0, 1, 1).time != one);
   launch.number = 2;
-  REQUIRE(b.sampled.gpu().draw(launch, 5, 0).time != one);
+  REQUIRE(b.sampled.gpu().draw(launch, 5, 0, 0, 1).time != one);
   b.sample(times, {.seed = 2});
   launch.number = 1;
-  REQUIRE(b.sampled.gpu().draw(launch, 5, 0).time != one);
+  REQUIRE(b.sampled.gpu().draw(launch, 5, 0, 0, 1).time != one);
+}
+
+TEST_CASE("bodies that a unit has at a time take one of each equal part of all times") {
+  Bench b(16);
+  std::vector<Time> all;
+  for (Time i = 0; i < 64; ++i) all.push_back(kBody + i * kMicrosecond);
+  BodyTimes times = constant(kBody);
+  times.launches[0].first = TimeDistribution::of(all);
+  const BodyLaw law(times, {}, 1);
+  b.sample(times);
+  SampledLaunch launch;
+  launch.law = &law;
+  launch.number = 1;
+  launch.hash = 7;
+  for (const auto kind : {SampledLaunch::Kind::wrapped, SampledLaunch::Kind::sampled}) {
+    launch.kind = kind;
+    launch.strata = Strata(1000, launch.hash);
+    std::set<std::array<size_t, 4>> orders;
+    for (uint16_t unit = 0; unit < 40; ++unit) {
+      for (const uint64_t first : {0, 4}) {
+        std::array<size_t, 4> parts{};
+        for (uint64_t i = 0; i < 4; ++i) {
+          const auto wg_id = static_cast<uint32_t>(8 * unit + first + i);
+          const Time time = b.sampled.gpu().draw(launch, wg_id, unit, first + i, 4).time;
+          // Of what a body takes alone, least and most.
+          const Time least = b.sampled.gpu().draw(launch, 0, 0, 0, 1).least,
+                     most = b.sampled.gpu().draw(launch, 0, 0, 0, 1).most;
+          parts[i] = static_cast<size_t>(4 * (time - least) / (most - least + 1));
+        }
+        orders.insert(parts);
+        std::sort(parts.begin(), parts.end());
+        REQUIRE(parts == std::array<size_t, 4>{0, 1, 2, 3});
+      }
+    }
+    CHECK(orders.size() > 5);  // Which comes first is another one on each unit.
+  }
 }
 
 // When work-groups ended.
