@@ -363,6 +363,24 @@ TEST_CASE("bodies that a unit has at a time take one of each equal part of all t
   }
 }
 
+TEST_CASE("a unit has as many at a time as fit, or as a small grid gives it") {
+  Bench b;
+  b.sample({});
+  DispatchContext context;
+  context.registers_bytes = 64 * 1024;  // Four fit.
+  context.wavefronts = 1;
+  SampledLaunch launch;
+  const auto at_a_time = [&](uint64_t grid) {
+    launch.kernel.grid = grid;
+    return b.sampled.gpu().at_a_time(launch, context);
+  };
+  CHECK(at_a_time(1) == 1);
+  CHECK(at_a_time(4) == 1);
+  CHECK(at_a_time(5) == 2);
+  CHECK(at_a_time(16) == 4);
+  CHECK(at_a_time(17) == 4);
+}
+
 // When work-groups ended.
 std::set<Time> ends(Bench& b) {
   std::set<Time> all;
@@ -457,6 +475,36 @@ TEST_CASE("what is left over at the end of a launch does not count, wherever its
   CHECK(times.groups == 18);
   CHECK(times.launches.at(0).first.count == 16);
   CHECK(times.launches.at(0).rest.count == 0);
+}
+
+TEST_CASE("company of another kernel leaves nothing over") {
+  Bench b(32);
+  keep_busy(b);
+  b.launch.registers_bytes = 128 * 1024;  // Two on a unit, and of the other one four for a while.
+  b.launch.workgroups = 32;
+  Program other;
+  other.constant(6, 3000).addi(6, 6, -1).bnez(6, -1).end();
+  b.machine.load_words(other.words, kCode + 0x4000);
+  Launch second = b.launch;
+  second.workgroups = 16;
+  second.registers_bytes = 32 * 1024;
+  second.entry = second.code_base = kCode + 0x4000;
+  b.sampled.measure();
+  b.machine.launch(second, 1);
+  b.machine.launch(b.launch, 0);
+  b.machine.run();
+  const BodyTable table = b.sampled.measured();
+  const LaunchTimes times = table.kernels.at(b.sampled.key_of(b.launch)).launches.at(0);
+  CHECK(times.first.count + times.rest.count >= 28);  // Of the last wave some are.
+}
+
+TEST_CASE("what runs where fewer fit is not left over while others wait") {
+  Bench b(40);
+  keep_busy(b);
+  b.sampled.measure({.groups = 6});  // Two units have two, two have one.
+  b.run();
+  const LaunchTimes times = b.sampled.measured().kernels.begin()->second.launches.at(0);
+  CHECK(times.first.count + times.rest.count >= 40 - 6);
 }
 
 TEST_CASE("launches by themselves say how bodies are corrected, and then take their time") {
