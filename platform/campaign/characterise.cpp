@@ -76,10 +76,10 @@ class Characterisation {
     for (const std::string& workload : options_.workloads)
       all.push_back({workload, options_.mode, plain_name(workload), true});
     for (const std::string& check : options_.checks) {
-      // A mode has no dot and no slash, a file's name one at least.
+      // A mode has no dot, no slash and no `=`; file names and sizes of graphs (nerf:rows=300) have one.
       const size_t colon = check.rfind(':');
       const bool has_mode =
-          colon != std::string::npos && check.find_first_of("./", colon) == std::string::npos;
+          colon != std::string::npos && check.find_first_of("./=", colon) == std::string::npos;
       all.push_back({check.substr(0, has_mode ? colon : check.size()),
                      has_mode ? check.substr(colon + 1) : "", plain_name(check), false});
     }

@@ -93,8 +93,8 @@ std::set<std::pair<std::string, std::string>> untransformed(const ServerLog& log
   return all;
 }
 
-// Kernels that no form makes leave the GPU within the threshold: a line each. Of one that runs in the fallback
-// form no turnaround is known.
+// Kernels of which no measured form leaves the GPU within the threshold: a line each. The fallback was not
+// measured: no turnaround of it is known.
 std::vector<std::string> too_slow_to_stop(const tally_policy_t& policy, const ServerLog& log,
                                           size_t most) {
   const auto us = [](uint64_t ns) { return static_cast<double>(ns) / 1000; };
@@ -109,13 +109,11 @@ std::vector<std::string> too_slow_to_stop(const tally_policy_t& policy, const Se
       ++others;
       continue;
     }
-    const std::string how = is_fallback ? fmt::format("runs {} of them at a time ({})", told.groups,
-                                                      form_name(told.form))
-                                        : fmt::format("takes {:.1f} us to leave ({})",
-                                                      us(told.turnaround_ns), form_name(told.form));
-    lines.push_back(
-        fmt::format("  {} of {} work-groups {}: no form leaves within the threshold of {:.1f} us\n",
-                    one.kernel, told.work_groups, how, us(policy.turnaround_threshold_ns)));
+    const std::string how = is_fallback ? fmt::format("runs {} at a time", told.groups)
+                                        : fmt::format("takes {:.1f} us", us(told.turnaround_ns));
+    lines.push_back(fmt::format(
+        "  {} of {} work-groups: no measured form leaves within {:.1f} us; {} ({})\n", one.kernel,
+        told.work_groups, us(policy.turnaround_threshold_ns), how, form_name(told.form)));
   }
   if (others != 0)
     lines.push_back(fmt::format("  {} more are as slow to stop: chosen in stats.json\n", others));

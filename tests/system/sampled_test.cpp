@@ -119,6 +119,7 @@ TEST_CASE("a pair is checked in the mode that is named, request by request, and 
     const char* says;
   } cases[] = {{lists + set + " --set gpu.cus=4", "was measured on another machine"},
                {lists + " graph/mlp", "have different machines"},
+               {lists + " --check nerf:rows=300", "nerf:rows=300: graph needs plan"},
                {lists + set + " --check tally/small:mpx", "--mode mpx"}};
   for (const auto& [arguments, says] : cases) {
     const Finished refused = run_stretto("characterise " + arguments + " --bodies " + table +
