@@ -98,6 +98,9 @@ struct BodyTimes {
   Time group_time() const;
 };
 
+// Of errors of what was not measured, only compared, the names begin so.
+inline constexpr const char* kCheckedError = "checked.";
+
 class BodyTable {
  public:
   std::string machine;

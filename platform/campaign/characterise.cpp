@@ -251,7 +251,7 @@ class Characterisation {
   }
 
   void compare(const Compared& of, const ResultFile& simulated, const ResultFile& sampled) {
-    const std::string kind = of.is_measured ? "" : "checked.";
+    const std::string kind = of.is_measured ? "" : kCheckedError;
     const auto note = [&](const std::string& name, const ResultValue& other,
                           const ResultValue& one) {
       table_.errors[kind + name] = ppm(other.number(), one.number());

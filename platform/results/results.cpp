@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "models/sampled/body_table.h"
 #include "platform/base/atomic_file.h"
 #include "platform/base/exit_status.h"
 #include "platform/base/version.h"
@@ -154,7 +155,7 @@ std::vector<std::string> error_lines(const Results& results) {
           fmt::format("{} smaller ones: statistics in stats.json", errors.size() - kMost));
       break;
     }
-    const bool is_by_itself = !name.starts_with("checked.");
+    const bool is_by_itself = !name.starts_with(kCheckedError);
     lines.push_back(fmt::format("{:.3f} %  {}{}", static_cast<double>(ppm) / 1e4,
                                 is_by_itself ? "by itself: " : "", name));
   }
