@@ -114,16 +114,17 @@ BodyLaw::BodyLaw(const BodyTimes& of, const BodyRates& rates, uint64_t hbm_limit
   }
 }
 
-DrawnTime BodyLaw::draw(uint64_t launch, uint64_t which, bool first, bool by_itself,
+DrawnTime BodyLaw::draw(uint64_t launch, uint64_t which, bool first, Correction correction,
                         uint64_t random) const {
   const size_t index = times->index_for(launch, which);
   const LaunchTimes& one = times->launches[index];
   const bool has_both = one.first.count != 0 && one.rest.count != 0;
   const bool takes_first = has_both ? first : one.first.count != 0;
   const TimeDistribution& from = takes_first ? one.first : one.rest;
-  const auto in_time_alone = [&](Time time) {
-    return scaled(time, by_itself ? corrected[index] : alone, full);
-  };
+  Time body = corrected[index];
+  if (correction == Correction::none) body = alone;
+  if (correction == Correction::longer) body = std::max(body, alone);
+  const auto in_time_alone = [&](Time time) { return scaled(time, body, full); };
   return {in_time_alone(from.draw(random)), in_time_alone(from.at.front()),
           in_time_alone(from.at.back()), mixed(random) % TimeDistribution::kAll < from.joined_ppm};
 }

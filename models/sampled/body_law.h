@@ -45,6 +45,14 @@ struct BodyRates {
 enum UnitPart : uint8_t { kPartTensor, kPartSimt, kPartIssue, kUnitParts };
 enum GpuPart : uint8_t { kPartL2, kPartHbm, kGpuParts };
 
+// Which of a launch's corrections count: what makes it shorter is room that its work-groups find
+// late, and of a rewritten kernel workers take tasks where they are.
+enum class Correction : uint8_t {
+  none,    // It is not by itself on the GPU.
+  longer,  // Of a rewritten kernel.
+  all,
+};
+
 // What a body takes alone on the GPU, within what such bodies take, and whether it ends together with
 // another of its launch on its unit, if one ends within that.
 struct DrawnTime {
@@ -81,9 +89,8 @@ struct BodyLaw {
   BodyLaw(const BodyTimes& times, const BodyRates& rates, uint64_t hbm_limit);
 
   // Of a body in the first wave or a later one of the `launch`-th launch.
-  // What is in the L2 makes a difference for all of its work-groups (BodyTimes::launch_for). Of one
-  // that is by itself on the GPU the time is corrected.
-  DrawnTime draw(uint64_t launch, uint64_t which, bool first, bool by_itself,
+  // What is in the L2 makes a difference for all of its work-groups (BodyTimes::launch_for).
+  DrawnTime draw(uint64_t launch, uint64_t which, bool first, Correction correction,
                  uint64_t random) const;
 
   const BodyTimes* times;

@@ -192,8 +192,11 @@ DrawnTime SampledGpu::draw(const SampledLaunch& launch, uint32_t wg_id, uint16_t
   const Strata on_unit(at_a_time, hash_of(launch.hash, unit, order / at_a_time, 0));
   const Wide part = Wide{on_unit.at(order % at_a_time)} * at_a_time >> 64;
   const auto random = static_cast<uint64_t>(((part << 64) + of_all) / at_a_time);
-  return launch.law->draw(launch.of_kernel, launch.hash, !launch.body_has_ended,
-                          running_slots_ <= 1, random);
+  Correction correction = Correction::none;
+  if (running_slots_ <= 1)
+    correction = launch.kind == SampledLaunch::Kind::sampled ? Correction::all : Correction::longer;
+  return launch.law->draw(launch.of_kernel, launch.hash, !launch.body_has_ended, correction,
+                          random);
 }
 
 void SampledGpu::group_started(uint8_t slot) {

@@ -236,22 +236,27 @@ TEST_CASE("the n-th launch takes times of the n-th measured, later ones of one b
   }
   // 10, 4 and 1 us are 5 on average; alone a body takes 10.
   const BodyLaw law(kernel, kRates, kRates.hbm_bytes_per_us);
-  REQUIRE(law.draw(0, 7, true, true, 1).time == 20 * kMicrosecond);
-  REQUIRE(law.draw(1, 7, true, true, 1).time == 8 * kMicrosecond);
-  REQUIRE(law.draw(2, 7, true, true, 1).time == 2 * kMicrosecond);
+  REQUIRE(law.draw(0, 7, true, Correction::all, 1).time == 20 * kMicrosecond);
+  REQUIRE(law.draw(1, 7, true, Correction::all, 1).time == 8 * kMicrosecond);
+  REQUIRE(law.draw(2, 7, true, Correction::all, 1).time == 2 * kMicrosecond);
   for (uint64_t which = 0; which < 8; ++which)
-    REQUIRE(law.draw(3 + which, which, true, true, 1).time ==
+    REQUIRE(law.draw(3 + which, which, true, Correction::all, 1).time ==
             (which % 2 == 0 ? 8 : 2) * kMicrosecond);
 }
 
 TEST_CASE("times that are drawn are corrected by launch, where it is by itself") {
   BodyTimes kernel = times({{100, 0, 1000, 4000, 10 * kMicrosecond}}, {});
-  kernel.launches.push_back(kernel.launches[0]);
+  kernel.launches.resize(3, kernel.launches[0]);
   kernel.launches[1].correction_ppm = 1'500'000;
+  kernel.launches[2].correction_ppm = 900'000;
   const BodyLaw law(kernel, kRates, kRates.hbm_bytes_per_us);
-  REQUIRE(law.draw(0, 7, true, true, 1).time == 10 * kMicrosecond);
-  REQUIRE(law.draw(1, 7, true, true, 1).time == 15 * kMicrosecond);
-  REQUIRE(law.draw(1, 7, true, false, 1).time == 10 * kMicrosecond);  // Others run, too.
+  REQUIRE(law.draw(0, 7, true, Correction::all, 1).time == 10 * kMicrosecond);
+  REQUIRE(law.draw(1, 7, true, Correction::all, 1).time == 15 * kMicrosecond);
+  REQUIRE(law.draw(2, 7, true, Correction::all, 1).time == 9 * kMicrosecond);
+  REQUIRE(law.draw(1, 7, true, Correction::longer, 1).time == 15 * kMicrosecond);
+  REQUIRE(law.draw(2, 7, true, Correction::longer, 1).time == 10 * kMicrosecond);
+  REQUIRE(law.draw(1, 7, true, Correction::none, 1).time == 10 * kMicrosecond);
+  REQUIRE(law.draw(2, 7, true, Correction::none, 1).time == 10 * kMicrosecond);
 }
 
 TEST_CASE("numbers of a launch lie one in each equal part") {

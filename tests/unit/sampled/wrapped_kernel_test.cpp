@@ -117,6 +117,23 @@ TEST_CASE("a sampled launch of workers takes as long as the simulated one") {
   REQUIRE(b.last_time < full * 115 / 100);
 }
 
+TEST_CASE("workers take longer for a correction, and not less time") {
+  Bench b;
+  const Launch launch = b.rewritten(Form::preempt);
+  const auto time = [&](uint64_t ppm) {
+    BodyTable table = b.table;
+    for (LaunchTimes& one : table.kernels.begin()->second.launches) one.correction_ppm = ppm;
+    b.sampled.sample(table);
+    b.set_control({0, 0});
+    b.run_once(launch, b.grid, 4);
+    return b.last_time;
+  };
+  const Time as_measured = time(1'000'000);
+  // Each launch draws times of its own.
+  CHECK(time(LaunchTimes::kLeastCorrection) > as_measured * 85 / 100);
+  CHECK(time(1'500'000) > as_measured * 6 / 5);
+}
+
 TEST_CASE("a binary that does not keep the index shows: tasks run again", "[TL-PTB-04]") {
   Bench b;
   b.forgets_index = true;
