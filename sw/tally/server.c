@@ -52,6 +52,26 @@ static int transforms(const server_t* s, const tenant_t* t) {
   return s->p->mode == TALLY_TRANSFORMED && t->priority == TALLY_BEST_EFFORT;
 }
 
+// Loads the forms that the transformer makes of the file.
+static stretto_status_t load_forms(server_t* s, tenant_t* t, const void* elf, uint64_t bytes,
+                                   library_t* library) {
+  refusals_t refusals = {s, t, STRETTO_FORM_PREEMPT};
+  stretto_subject_t* const subject = stretto_subject_new(elf, bytes, note_refusal, &refusals);
+  if (subject == NULL) return STRETTO_OK;
+  stretto_status_t status = STRETTO_OK;
+  for (uint32_t form = STRETTO_FORM_SLICE; form < FORMS && status == STRETTO_OK; ++form) {
+    refusals.form = form;
+    size_t out_bytes = 0;
+    void* const out = stretto_transform_elf(subject, (int)form, s->p->stock_isa, note_refusal,
+                                            &refusals, &out_bytes);
+    if (out == NULL) continue;
+    status = t->driver->api->module_load(t->driver, out, out_bytes, &library->module[form]);
+    free(out);
+  }
+  stretto_subject_free(subject);
+  return status;
+}
+
 static void load_library(server_t* s, tenant_t* t, const tally_message_t* m) {
   const uint64_t bytes = m->library_load.bytes, bulk = m->library_load.bulk;
   uint8_t* const elf = bytes == 0 || bytes > TALLY_BULK_BYTES || bulk > TALLY_BULK_BYTES - bytes
@@ -66,16 +86,7 @@ static void load_library(server_t* s, tenant_t* t, const tally_message_t* m) {
   library_t library = {.key = server_key(SERVER_KEY, elf, bytes)};
   stretto_status_t status =
       t->driver->api->module_load(t->driver, elf, bytes, &library.module[STRETTO_FORM_ORIGINAL]);
-  for (uint32_t form = STRETTO_FORM_SLICE; form < FORMS && status == STRETTO_OK; ++form) {
-    if (!transforms(s, t)) break;
-    refusals_t refusals = {s, t, form};
-    size_t out_bytes = 0;
-    void* const out = stretto_transform_elf(elf, bytes, (int)form, s->p->stock_isa, note_refusal,
-                                            &refusals, &out_bytes);
-    if (out == NULL) continue;
-    status = t->driver->api->module_load(t->driver, out, out_bytes, &library.module[form]);
-    free(out);
-  }
+  if (status == STRETTO_OK && transforms(s, t)) status = load_forms(s, t, elf, bytes, &library);
   free(elf);
   if (status == STRETTO_OK) t->libraries[t->library_count++] = library;
   answer_driver(t, status, t->library_count - 1);

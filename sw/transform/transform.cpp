@@ -47,22 +47,25 @@ std::string unfit(const stretto_kernel_descriptor_t& fields) {
 
 struct Candidate {
   const Kernel* kernel = nullptr;
-  std::optional<Analysis> analysis;  // Nothing: what it reaches is not known.
-  std::unique_ptr<Rewrite> rewrite;  // Of those that are transformed.
+  const Analysis* analysis = nullptr;  // Null: what it reaches is not known.
+  std::unique_ptr<Rewrite> rewrite;    // Of those that are transformed.
   Outcome outcome;
 };
 
+}  // namespace
+
 class Transformation {
  public:
-  Transformation(KernelElf& elf, const Options& options)
-      : elf_(elf), options_(options), out_(appendix(elf)) {
-    std::vector<uint8_t> image = elf.image();
+  Transformation(const Subject& subject, const Options& options)
+      : subject_(subject), elf_(subject.elf_), options_(options), out_(elf_.appendix()) {
+    std::vector<uint8_t> image = elf_.image();
     stretto_code_unload(image.data(), image.size(), 0);
     SHA256(image.data(), image.size(), original_.data());
   }
 
-  std::vector<Candidate>& run() {
-    for (const Kernel& kernel : elf_.kernels()) candidates_.push_back(examine(kernel));
+  Result run() {
+    for (size_t i = 0; i < elf_.kernels().size(); ++i)
+      candidates_.push_back(candidate(elf_.kernels()[i], subject_.kernels_[i]));
     find_shared_ends();
     for (Candidate& candidate : candidates_) choose(candidate);
     if (!any_) throw Refused(why_nothing());
@@ -72,29 +75,25 @@ class Transformation {
     for (Candidate& candidate : candidates_) {
       if (!candidate.rewrite) keep(candidate);
     }
-    return candidates_;
+    std::vector<uint32_t> words;
+    for (const Line& line : out_.lines()) words.push_back(line.word);
+    elf_.append(words);
+    Result result;
+    result.elf = elf_.bytes();
+    result.stubs = out_.lines();
+    for (Candidate& candidate : candidates_) result.kernels.push_back(std::move(candidate.outcome));
+    return result;
   }
-
-  const Assembler& stubs() const { return out_; }
 
  private:
-  static uint64_t appendix(const KernelElf& elf) {
-    for (const Kernel& kernel : elf.kernels())
-      if (kernel.fields.reserved[STRETTO_RESERVED_FORM] != STRETTO_FORM_ORIGINAL)
-        throw Refused("is transformed already");
-    return elf.appendix();
-  }
-
-  Candidate examine(const Kernel& kernel) const {
+  Candidate candidate(const Kernel& kernel, const Subject::Known& known) const {
     Candidate candidate;
     candidate.kernel = &kernel;
     candidate.outcome.kernel = kernel.name;
-    try {
-      candidate.analysis = analyse(elf_, kernel);
-      candidate.outcome.refusal = candidate.analysis->refusal;
-      candidate.outcome.warnings = candidate.analysis->warnings;
-    } catch (const Refused& refused) {
-      candidate.outcome.refusal = refused.what();
+    candidate.outcome.refusal = known.refusal;
+    if (known.analysis) {
+      candidate.analysis = &*known.analysis;
+      candidate.outcome.warnings = known.analysis->warnings;
     }
     if (candidate.outcome.refusal.empty()) candidate.outcome.refusal = unfit(kernel.fields);
     if (!options_.kernel.empty() && kernel.name != options_.kernel)
@@ -223,7 +222,8 @@ class Transformation {
     elf_.describe(kernel);
   }
 
-  KernelElf& elf_;
+  const Subject& subject_;
+  KernelElf elf_;
   const Options& options_;
   Assembler out_;
   std::array<uint8_t, SHA256_DIGEST_LENGTH> original_{};  // Sum of the image as it was.
@@ -234,22 +234,27 @@ class Transformation {
   std::set<uint64_t> reached_;  // By kernels that are transformed.
 };
 
-}  // namespace
+Subject::Subject(const std::vector<uint8_t>& file) : elf_(file) {
+  for (const Kernel& kernel : elf_.kernels())
+    if (kernel.fields.reserved[STRETTO_RESERVED_FORM] != STRETTO_FORM_ORIGINAL)
+      throw Refused("is transformed already");
+  for (const Kernel& kernel : elf_.kernels()) {
+    Known& known = kernels_.emplace_back();
+    try {
+      known.analysis = analyse(elf_, kernel);
+      known.refusal = known.analysis->refusal;
+    } catch (const Refused& refused) {
+      known.refusal = refused.what();
+    }
+  }
+}
+
+Result Subject::transform(const Options& options) const {
+  return Transformation(*this, options).run();
+}
 
 Result transform(const std::vector<uint8_t>& file, const Options& options) {
-  KernelElf elf(file);
-  Transformation transformation(elf, options);
-  std::vector<Candidate>& candidates = transformation.run();
-  elf.append([&] {
-    std::vector<uint32_t> words;
-    for (const Line& line : transformation.stubs().lines()) words.push_back(line.word);
-    return words;
-  }());
-  Result result;
-  result.elf = elf.bytes();
-  result.stubs = transformation.stubs().lines();
-  for (Candidate& candidate : candidates) result.kernels.push_back(std::move(candidate.outcome));
-  return result;
+  return Subject(file).transform(options);
 }
 
 }  // namespace stretto::transform

@@ -5,10 +5,12 @@
 #define STRETTO_SW_TRANSFORM_TRANSFORM_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sw/include/formats/transformed_kernel.h"
+#include "sw/transform/analysis.h"
 #include "sw/transform/assembler.h"
 #include "sw/transform/kernel_elf.h"
 
@@ -47,7 +49,27 @@ struct Result {
   std::vector<Line> stubs;
 };
 
-// Throws Refused if the file is unfit, the kernel is not in it, or nothing could be transformed.
+// A file and what is known of its kernels, whatever becomes of them: that takes most of the time.
+class Subject {
+ public:
+  // Throws Refused if the file is unfit.
+  explicit Subject(const std::vector<uint8_t>& file);
+
+  // Throws Refused if the kernel is not in it, or nothing could be transformed.
+  Result transform(const Options& options) const;
+
+ private:
+  struct Known {
+    std::optional<Analysis> analysis;  // Nothing: what it reaches is not known.
+    std::string refusal;
+  };
+  friend class Transformation;
+
+  KernelElf elf_;
+  std::vector<Known> kernels_;  // In the order of those of the file.
+};
+
+// Of one form. Throws Refused likewise.
 Result transform(const std::vector<uint8_t>& elf, const Options& options);
 
 }  // namespace stretto::transform
