@@ -249,24 +249,34 @@ TEST_CASE("each request is in requests.csv with its times, of a run that was cut
   const std::string set =
       "run tally/small --mode mps --impl all=model --set tenants.requests=5 --set "
       "tenants.arrivals=trace --set tenants.trace=" +
-      trace + " --time-limit 2 --out " + scratch.path + "/r";
-  const Finished finished = run_stretto(set);
-  INFO(finished.output);
-  REQUIRE(finished.status == 124);
-  const RunResult result(stats(scratch.path + "/r"), finished.output);
-  std::ifstream file(scratch.path + "/r/requests.csv");
-  std::string line;
-  REQUIRE(std::getline(file, line));
-  CHECK(line == "job,client,request,arrival_ns,begin_ns,end_ns");
-  std::map<unsigned, std::vector<std::array<double, 3>>> requests;
-  while (std::getline(file, line)) {
-    unsigned client = 0, request = 0;
-    std::array<double, 3> at{};
-    REQUIRE(std::sscanf(line.c_str(), "0,%u,%u,%lf,%lf,%lf", &client, &request, &at[0], &at[1],
-                        &at[2]) == 5);
-    CHECK(request == requests[client].size());
-    requests[client].push_back(at);
+      trace + " --out " + scratch.path + "/r --time-limit ";
+  using Requests = std::map<unsigned, std::vector<std::array<double, 3>>>;
+  const auto read = [&] {
+    std::ifstream file(scratch.path + "/r/requests.csv");
+    std::string line;
+    REQUIRE(std::getline(file, line));
+    CHECK(line == "job,client,request,arrival_ns,begin_ns,end_ns");
+    Requests requests;
+    while (std::getline(file, line)) {
+      unsigned client = 0, request = 0;
+      std::array<double, 3> at{};
+      REQUIRE(std::sscanf(line.c_str(), "0,%u,%u,%lf,%lf,%lf", &client, &request, &at[0], &at[1],
+                          &at[2]) == 5);
+      CHECK(request == requests[client].size());
+      requests[client].push_back(at);
+    }
+    return requests;
+  };
+  Finished finished;
+  Requests requests;
+  // A busy host takes longer to come to the fourth.
+  for (unsigned limit = 2; requests[0].size() < 4 && limit <= 64; limit *= 2) {
+    finished = run_stretto(set + std::to_string(limit));
+    INFO(finished.output);
+    REQUIRE(finished.status == 124);
+    requests = read();
   }
+  const RunResult result(stats(scratch.path + "/r"), finished.output);
   REQUIRE(requests[0].size() == 4);
   CHECK(requests[1].size() == client(result, 1).at("requests").to_number<size_t>());
   const auto& high = requests[0];
@@ -315,7 +325,7 @@ TEST_CASE("a time limit ends a run whose clients sleep, and its results are kept
   std::ofstream(scratch.path + "/trace.txt") << "0\n9000000000\n";
   const Finished run = run_stretto(
       "run tally/models/tiny-inference --impl all=model --set tenants.requests=2 --set "
-      "tenants.arrivals=trace --time-limit 1 --set tenants.trace=" +
+      "tenants.arrivals=trace --time-limit 2 --set tenants.trace=" +
       scratch.path + "/trace.txt --out " + scratch.path + "/r");
   INFO(run.output);
   CHECK(run.status == 124);
